@@ -11,3 +11,7 @@ LATEST_MODFILE  := hack/latest/go.mod
 .PHONY: help
 help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: envtest
+envtest: ## Build kube-apiserver and etcd for the tests (once).
+	@GOWORK=off go run -C hack/envtest . $(ENVTEST_DIR)
