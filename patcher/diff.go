@@ -1,0 +1,128 @@
+package patcher
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// A change is the difference between the base and a status, as the API server will see it.
+type change[S any] struct {
+	// sent is the status as it is sent: a shallow copy, with its conditions normalised.
+	sent S
+	// base and status are the JSON of both, without what is equal.
+	base, status any
+}
+
+// diff decides whether status differs from base; nil means that there is nothing to send. Every decision of the patcher
+// comes from here: typed equality first, and where that says different, the JSON, in which times have seconds and an
+// empty list that is omitted is no list.
+func (c *Client[T, S]) diff(base, status *S) (*change[S], error) {
+	if c.kind.Equal(base, status) {
+		return nil, nil
+	}
+	d := &change[S]{sent: *status}
+	c.normaliseConditions(base, &d.sent)
+
+	trimmedBase, trimmedStatus := *base, d.sent
+	c.kind.Trim(&trimmedBase, &trimmedStatus)
+	c.fields.untrim(reflect.ValueOf(base).Elem(), reflect.ValueOf(&d.sent).Elem(),
+		reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem())
+	var err error
+	if d.base, err = c.tree(&trimmedBase); err != nil {
+		return nil, err
+	}
+	if d.status, err = c.tree(&trimmedStatus); err != nil {
+		return nil, err
+	}
+	dropUnstorable(d.base, d.status)
+	if reflect.DeepEqual(d.base, d.status) {
+		return nil, nil
+	}
+	c.fields.dropZeros(d.base, d.status)
+	return d, nil
+}
+
+// patch is the request that carries the change, locked to resourceVersion.
+func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
+	return lockedStatusPatch(resourceVersion, d.base, d.status)
+}
+
+// tree is the JSON of a status as maps, lists and json.Numbers, which keep every digit of an int64.
+func (c *Client[T, S]) tree(status *S) (any, error) {
+	data, err := json.Marshal(status)
+	if err != nil {
+		return nil, fmt.Errorf("marshalling the status of a %s: %w", c.kind.Name, err)
+	}
+	tree, err := decodeTree(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading back the status of a %s: %w", c.kind.Name, err)
+	}
+	c.fields.fillEmpty(tree)
+	return tree, nil
+}
+
+func decodeTree(data []byte) (tree any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	err = decoder.Decode(&tree)
+	return tree, err
+}
+
+// dropUnstorable removes the nulls that a merge patch cannot store, since null means delete to it: a null in status is
+// the same as an absent key. Otherwise each reconcile would send it again, and the server would drop it again.
+func dropUnstorable(base, status any) {
+	b, isObject := base.(map[string]any)
+	s, too := status.(map[string]any)
+	if !isObject || !too {
+		dropNulls(status)
+		return
+	}
+	for key, value := range s {
+		old, inBase := b[key]
+		switch {
+		case value == nil:
+			delete(s, key)
+			if inBase && old == nil {
+				delete(b, key)
+			}
+		case inBase && isList(value) && isList(old):
+			dropNulls(value)
+			dropNulls(old)
+		default:
+			dropUnstorable(old, value)
+		}
+	}
+}
+
+func isList(value any) bool {
+	_, ok := value.([]any)
+	return ok
+}
+
+// dropNulls drops them from the objects in lists too, as the server does.
+func dropNulls(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, v := range value {
+			if v == nil {
+				delete(value, key)
+			} else {
+				dropNulls(v)
+			}
+		}
+	case []any:
+		for _, v := range value {
+			dropNulls(v)
+		}
+	}
+}
+
+// equalStatus reports whether there is nothing to send between base and status.
+func (c *Client[T, S]) equalStatus(base, status *S) (bool, error) {
+	d, err := c.diff(base, status)
+	return d == nil, err
+}

@@ -1,0 +1,73 @@
+package patcher
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The errors below are tested with errors.Is; the text that wraps them names the kind and the object, and the mend.
+var (
+	// ErrStaleBase: there is something to write, and the object's resourceVersion is no longer the base's. Somebody wrote
+	// or read the object behind the patcher: write metadata with PatchMetadata, re-read with Refresh.
+	ErrStaleBase = errors.New("the object was written or read behind the patcher")
+	// ErrPendingChanges: Retry was called with unsaved edits in hand, which its re-read would lose. Flush first, or make
+	// the edits inside mutate.
+	ErrPendingChanges = errors.New("unsaved changes would be lost")
+	// ErrGenerationChanged: the spec changed since it was read, so what was decided for the old one must not be stamped on
+	// the new one. Requeue, or pass AllowNewerGeneration when mutate depends on nothing decided before.
+	ErrGenerationChanged = errors.New("the spec changed since it was read")
+	// ErrReplaced: the object was deleted and another one of the same name was created. Requeue.
+	ErrReplaced = errors.New("the object was replaced by another one of the same name")
+	// ErrDeleting: the object is being deleted. Requeue, or pass AllowDeleting to write its status all the same.
+	ErrDeleting = errors.New("the object is being deleted")
+	// ErrNoStatusSubresource: the API server has the object, and no status subresource for it.
+	ErrNoStatusSubresource = errors.New("the kind has no status subresource")
+	// ErrNoLiveReader: the call needs a live read, and the StatusClient was made with NoLiveReader.
+	ErrNoLiveReader = errors.New("no live reader")
+	// ErrUnknownOutcome: the request was sent and no answer came back, so the write may have landed or not. The base is as
+	// it was: if the write did land, the next one conflicts, and nothing is lost or written twice.
+	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
+)
+
+// A ConflictError says that the object changed since it was read, so the write was refused and nothing was written.
+// The API server's own error is wrapped, so apierrors.IsConflict is true of it, however often it is wrapped.
+//
+// From Reconcile, return RequeueOnConflict(err): the next reconcile sees the newer object and decides again.
+type ConflictError struct {
+	// Kind and Key name the object.
+	Kind string
+	Key  client.ObjectKey
+	// ResourceVersion is that of the base, which the API server no longer holds.
+	ResourceVersion string
+	// Attempts counts the writes that were refused: 1 for Flush, more for Retry.
+	Attempts int
+
+	requeueAfter time.Duration
+	err          error
+}
+
+func (e *ConflictError) Error() string {
+	tries := ""
+	if e.Attempts > 1 {
+		tries = fmt.Sprintf(" in %d attempts", e.Attempts)
+	}
+	return fmt.Sprintf("%s %s changed since it was read at resourceVersion %s, nothing was written%s: %v",
+		e.Kind, e.Key, e.ResourceVersion, tries, e.err)
+}
+
+// Unwrap returns the API server's error.
+func (e *ConflictError) Unwrap() error { return e.err }
+
+// stopError carries one of the sentinels with which Retry stops, and how long a requeue should wait.
+type stopError struct {
+	text         string
+	reason       error
+	requeueAfter time.Duration
+}
+
+func (e *stopError) Error() string { return e.text }
+
+func (e *stopError) Unwrap() error { return e.reason }

@@ -1,0 +1,43 @@
+package patcher
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// A Kind is what the runtime must know of an API type to patch its status: how to reach the status without reflection
+// and how to compare it. Generated code declares one a kind; nobody writes it by hand.
+//
+// T is the pointer to the API type, *v1.Database; S is the type of its Status field, v1.DatabaseStatus.
+type Kind[T client.Object, S any] struct {
+	// Name stands in errors and metrics: "Database".
+	Name string
+	// New returns an empty object.
+	New func() T
+	// Assign copies *src to *dst, shallowly.
+	Assign func(dst, src T)
+	// Status returns where in the object the status is.
+	Status func(T) *S
+	// DeepCopyInto copies *in to *out, sharing nothing.
+	DeepCopyInto func(in, out *S)
+	// Equal reports whether a and b are the same value. It must be sound: true only if both have the same JSON. A false
+	// that is wrong costs the time of a real diff and nothing else.
+	Equal func(a, b *S) bool
+	// Trim clears, in both, each field that is equal in both and whose zero value has no JSON: what it leaves is all
+	// that a diff needs. The arguments are shallow copies; Trim assigns to their fields and follows no pointer.
+	Trim func(base, status *S)
+	// Conditions returns where in the status the conditions are; nil for a kind without.
+	Conditions func(*S) *[]metav1.Condition
+	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without.
+	ObservedGeneration func(*S) *int64
+}
+
+func (k *Kind[T, S]) statusCopy(status *S) *S {
+	out := new(S)
+	k.DeepCopyInto(status, out)
+	return out
+}
+
+func (k *Kind[T, S]) objectCopy(obj T) T {
+	return obj.DeepCopyObject().(T)
+}

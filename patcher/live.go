@@ -1,0 +1,22 @@
+package patcher
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// NoLiveReader stands in for the live reader where nothing in reach can read past the cache. It is for code that only
+// calls Fetch and Flush: Retry and Refresh answer ErrNoLiveReader. Never pass the cached client in its place: a retry
+// from a cache that lags sees the same stale object every time.
+var NoLiveReader client.Reader = noLiveReader{}
+
+type noLiveReader struct{}
+
+func (noLiveReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return ErrNoLiveReader
+}
+
+func (noLiveReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return ErrNoLiveReader
+}

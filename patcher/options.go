@@ -1,0 +1,86 @@
+package patcher
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// An Option configures a StatusClient when it is made.
+type Option func(*options)
+
+type options struct {
+	rebase            bool
+	mirrorTransitions bool
+	observer          Observer
+	clock             Clock
+	jitter            func() float64
+}
+
+func newOptions(opts []Option) options {
+	o := options{clock: wallClock{}, jitter: rand.Float64}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// RebaseOnConflict lets Flush survive a conflict that did not concern its decision. After a 409 it reads the object live,
+// once, and sends the same patch under the new resourceVersion if UID, spec, deletionTimestamp, labels, annotations and
+// the whole status are those of the base: another controller's finalizer, say, or an owner reference. Otherwise, and
+// with unsaved metadata edits in hand, the conflict stands. It needs a live reader.
+func RebaseOnConflict() Option { return func(o *options) { o.rebase = true } }
+
+// MirrorTransitionTimes sends lastTransitionTime as it stands, for conditions that mirror another object's. By default a
+// condition whose status did not change keeps the time of the base, however it was rebuilt.
+func MirrorTransitionTimes() Option { return func(o *options) { o.mirrorTransitions = true } }
+
+// WithObserver reports every Flush, Retry and PatchMetadata to observer.
+func WithObserver(observer Observer) Option { return func(o *options) { o.observer = observer } }
+
+// WithClock replaces the wall clock, for tests.
+func WithClock(clock Clock) Option { return func(o *options) { o.clock = clock } }
+
+// WithJitter replaces the source of jitter, for tests: a function that returns numbers in [0, 1).
+func WithJitter(jitter func() float64) Option { return func(o *options) { o.jitter = jitter } }
+
+// A Clock tells the time and waits. It is a part of k8s.io/utils/clock.Clock.
+type Clock interface {
+	Now() time.Time
+	After(time.Duration) <-chan time.Time
+}
+
+type wallClock struct{}
+
+func (wallClock) Now() time.Time                         { return time.Now() }
+func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// A RetryOption configures one call of Retry.
+type RetryOption func(*retryOptions)
+
+type retryOptions struct {
+	attempts             int
+	allowDeleting        bool
+	allowNewerGeneration bool
+}
+
+const defaultAttempts = 8
+
+func newRetryOptions(opts []RetryOption) retryOptions {
+	o := retryOptions{attempts: defaultAttempts}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// Attempts bounds how many writes Retry tries; 8 by default, at least 1.
+func Attempts(n int) RetryOption { return func(o *retryOptions) { o.attempts = max(n, 1) } }
+
+// AllowDeleting lets Retry write the status of an object that is being deleted.
+func AllowDeleting() RetryOption { return func(o *retryOptions) { o.allowDeleting = true } }
+
+// AllowNewerGeneration lets a patcher's Retry go on when the spec changed since the object was fetched: mutate must then
+// depend on nothing but the object that it is given.
+func AllowNewerGeneration() RetryOption {
+	return func(o *retryOptions) { o.allowNewerGeneration = true }
+}

@@ -1,0 +1,200 @@
+package patcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Retry reads the object live, runs mutate on a copy of it and writes the status that mutate leaves. After a conflict it
+// waits a little, reads live again and runs mutate again: the decision is made anew on the fresh object, never replayed.
+// If mutate fails, nothing is written and its error is returned.
+//
+// Errors: mutate's; a *ConflictError when the attempts are used up; ErrDeleting, unless AllowDeleting; ErrNoLiveReader;
+// the API server's own.
+func (c *Client[T, S]) Retry(ctx context.Context, key client.ObjectKey, mutate func(T) error, opts ...RetryOption) (Result, error) {
+	t := c.begin(OperationRetry)
+	r := retry[T, S]{client: c, key: key, mutate: mutate, options: newRetryOptions(opts), tally: &t}
+	result, err := r.fromLive(ctx)
+	return c.end(ctx, key, t, result, err)
+}
+
+// Retry runs mutate on a copy of the object and writes the status that it leaves; after a conflict it reads live and runs
+// mutate again. It is for decisions that depend on nothing but the object. The caller's object changes only when Retry
+// succeeds, and is then, whole, the state that landed.
+//
+// Errors: mutate's; a *ConflictError when the attempts are used up; ErrPendingChanges; ErrStaleBase; ErrReplaced;
+// ErrDeleting; ErrGenerationChanged; ErrNoLiveReader; the API server's own, such as a NotFound.
+func (p *Patcher[T, S]) Retry(ctx context.Context, mutate func(T) error, opts ...RetryOption) (Result, error) {
+	t := p.client.begin(OperationRetry)
+	result, err := p.retry(ctx, mutate, newRetryOptions(opts), &t)
+	return p.client.end(ctx, p.key(), t, result, err)
+}
+
+func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retryOptions, t *tally) (Result, error) {
+	switch {
+	case !p.client.hasLiveReader():
+		return "", fmt.Errorf("%s: Retry: %w: pass mgr.GetAPIReader() where the StatusClient is made", p.describe(), ErrNoLiveReader)
+	case p.isStale():
+		return "", p.staleBase()
+	case p.Changed() || !p.base.metadata.equals(p.obj):
+		return "", fmt.Errorf("%s: Retry: %w: Flush first, or make the edits inside mutate", p.describe(), ErrPendingChanges)
+	}
+	active, generation := p.active, p.generation
+	defer func() { p.active, p.generation = active, generation }()
+
+	fetched := p.base.identity
+	r := retry[T, S]{client: p.client, key: p.key(), options: o, tally: t, fetched: &fetched, mutate: func(obj T) error {
+		p.active, p.generation = obj, obj.GetGeneration()
+		return mutate(obj)
+	}}
+	landed, err := r.run(ctx, p.obj, p.base)
+	if err != nil {
+		return "", err
+	}
+	if landed.result == ResultPatched || landed.obj.GetResourceVersion() != fetched.resourceVersion {
+		p.restart(landed.obj)
+		generation = p.generation
+	}
+	if landed.result == ResultPatched {
+		p.flushed(&landed.before)
+	}
+	return landed.result, nil
+}
+
+// retry is one call of Retry.
+type retry[T client.Object, S any] struct {
+	client  *Client[T, S]
+	key     client.ObjectKey
+	mutate  func(T) error
+	options retryOptions
+	tally   *tally
+	// fetched is the object that the caller has decided on before; nil when it has decided nothing.
+	fetched *identity
+}
+
+// landing is what a Retry that succeeded ends on.
+type landing[T client.Object, S any] struct {
+	obj    T
+	before S
+	result Result
+}
+
+func (r *retry[T, S]) fromLive(ctx context.Context) (Result, error) {
+	if !r.client.hasLiveReader() {
+		return "", fmt.Errorf("%s: Retry: %w: pass mgr.GetAPIReader() where the StatusClient is made", r.client.describe(r.key), ErrNoLiveReader)
+	}
+	obj, err := r.client.readLive(ctx, r.key)
+	if err != nil {
+		return "", err
+	}
+	landed, err := r.run(ctx, obj, r.client.capture(obj))
+	return landed.result, err
+}
+
+// run makes attempts, the first on obj, until one lands, or fails with anything but a conflict. It does not change obj.
+func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S], error) {
+	for {
+		landed, refused, err := r.attempt(ctx, obj, b)
+		switch {
+		case refused == nil:
+			return landed, err
+		case r.tally.attempts >= r.options.attempts:
+			return landed, refused
+		}
+		if err := r.wait(ctx); err != nil {
+			return landed, fmt.Errorf("%w (%w)", refused, err)
+		}
+		if obj, err = r.reread(ctx, b.identity); err != nil {
+			return landed, err
+		}
+		b = r.client.capture(obj)
+	}
+}
+
+// attempt decides and writes once. Only a conflict of its own write is refused; one that mutate returns is mutate's error.
+func (r *retry[T, S]) attempt(ctx context.Context, obj T, b base[S]) (landed landing[T, S], refused *ConflictError, err error) {
+	landed = landing[T, S]{obj: obj, before: b.status, result: ResultUnchanged}
+	if err := r.mayWrite(b.identity); err != nil {
+		return landed, nil, err
+	}
+	work := r.client.kind.objectCopy(obj)
+	if err := r.mutate(work); err != nil {
+		return landed, nil, err
+	}
+	d, err := r.client.diff(&b.status, r.client.kind.Status(work))
+	if err != nil {
+		return landed, nil, fmt.Errorf("%s: %w", r.client.describe(r.key), err)
+	}
+	if d == nil {
+		return landed, nil, nil
+	}
+	answer, err := r.client.writeStatus(ctx, r.key, b.identity, d, r.tally)
+	if err != nil {
+		errors.As(err, &refused)
+		return landed, refused, err
+	}
+	landed.obj, landed.result = answer, ResultPatched
+	return landed, nil, nil
+}
+
+// mayWrite stops a Retry on an object that is not the one that was decided on any more.
+func (r *retry[T, S]) mayWrite(now identity) error {
+	switch {
+	case r.fetched != nil && !r.fetched.isSame(now):
+		return r.stop(ErrReplaced, fmt.Sprintf("it has UID %s, not %s", now.uid, r.fetched.uid))
+	case now.deleting() && !r.options.allowDeleting:
+		return r.stop(ErrDeleting, "pass patcher.AllowDeleting() to write its status all the same")
+	case r.fetched != nil && !r.options.allowNewerGeneration && r.specChanged(now):
+		return r.stop(ErrGenerationChanged, fmt.Sprintf("generation %d was read, and it has %d", r.fetched.generation, now.generation))
+	}
+	return nil
+}
+
+// specChanged: the deletion itself moves the generation by one, and is no change of the spec.
+func (r *retry[T, S]) specChanged(now identity) bool {
+	expected := r.fetched.generation
+	if now.deleting() && !r.fetched.deleting() {
+		return now.generation != expected && now.generation != expected+1
+	}
+	return now.generation != expected
+}
+
+func (r *retry[T, S]) stop(reason error, detail string) error {
+	return &stopError{
+		text:   fmt.Sprintf("%s: %v: %s", r.client.describe(r.key), reason, detail),
+		reason: reason,
+	}
+}
+
+// reread is always live: from a cache that lags, every attempt would see the same stale object.
+func (r *retry[T, S]) reread(ctx context.Context, was identity) (T, error) {
+	obj, err := r.client.readLive(ctx, r.key)
+	if err != nil && client.IgnoreNotFound(err) == nil && was.deleting() {
+		err = errGone
+	}
+	return obj, err
+}
+
+const (
+	minBackoff = 10 * time.Millisecond
+	maxBackoff = time.Second
+)
+
+// wait backs off with the number of attempts, jittered so that writers which collided do not collide again.
+func (r *retry[T, S]) wait(ctx context.Context) error {
+	backoff := maxBackoff
+	if shift := r.tally.attempts - 1; shift < 7 {
+		backoff = min(minBackoff<<shift, maxBackoff)
+	}
+	jittered := time.Duration(r.client.options.jitter() * float64(backoff))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.client.options.clock.After(jittered):
+		return nil
+	}
+}

@@ -1,0 +1,107 @@
+package patcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errGone ends a write to an object that was being deleted and is gone; it becomes ResultGone.
+var errGone = errors.New("the object is gone")
+
+// writeStatus sends the change, locked to the identity that it was made on, and returns what the server answered. The
+// answer goes into an object of its own: the caller's may have edits of spec and metadata that are not saved yet.
+func (c *Client[T, S]) writeStatus(ctx context.Context, key client.ObjectKey, on identity, d *change[S], t *tally) (T, error) {
+	answer := c.kind.New()
+	answer.SetName(key.Name)
+	answer.SetNamespace(key.Namespace)
+	patch, err := d.patch(on.resourceVersion)
+	if err != nil {
+		return answer, fmt.Errorf("%s: building the patch: %w", c.describe(key), err)
+	}
+	return answer, c.send(ctx, key, on, answer, t, func() error {
+		return c.client.Status().Patch(ctx, answer, patch)
+	})
+}
+
+// send makes one request that is locked to on, and turns what the server answers into what is known.
+func (c *Client[T, S]) send(ctx context.Context, key client.ObjectKey, on identity, answer T, t *tally, request func() error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: not sent: %w", c.describe(key), err)
+	}
+	t.attempts++
+	err := request()
+	switch {
+	case err == nil:
+		if answer.GetResourceVersion() != on.resourceVersion {
+			c.superseded.add(key, on.resourceVersion)
+		}
+		c.streaks.end(key)
+		return nil
+	case apierrors.IsConflict(err):
+		t.conflicts++
+		c.superseded.add(key, on.resourceVersion)
+		return &ConflictError{Kind: c.kind.Name, Key: key, ResourceVersion: on.resourceVersion, Attempts: t.attempts, err: err}
+	case apierrors.IsNotFound(err):
+		return c.settleNotFound(ctx, key, on, err)
+	case outcomeIsUnknown(err):
+		c.superseded.add(key, on.resourceVersion)
+		return fmt.Errorf("%s: %w: %w", c.describe(key), ErrUnknownOutcome, err)
+	}
+	return fmt.Errorf("%s: not written: %w", c.describe(key), err)
+}
+
+// outcomeIsUnknown: the request may have reached the server, and no answer came, or the server answered that it does not
+// know itself. Every other answer refuses.
+func outcomeIsUnknown(err error) bool {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return status.Status().Code >= 500 && !apierrors.IsServiceUnavailable(err)
+	}
+	var op *net.OpError
+	neverSent := meta.IsNoMatchError(err) || runtime.IsNotRegisteredError(err) || errors.As(err, &op) && op.Op == "dial"
+	return !neverSent
+}
+
+// settleNotFound tells a 404 for an object that is gone from a 404 for a subresource that does not exist: the server
+// answers the same for both, so one live read decides.
+func (c *Client[T, S]) settleNotFound(ctx context.Context, key client.ObjectKey, on identity, notFound error) error {
+	live, err := c.readLive(ctx, key)
+	switch {
+	case err == nil && on.isSame(identityOf(live)):
+		return fmt.Errorf("%s: %w: add +kubebuilder:subresource:status to the type and apply its CRD again (with the fake client, WithStatusSubresource): %w",
+			c.describe(key), ErrNoStatusSubresource, notFound)
+	case err == nil || apierrors.IsNotFound(err):
+		c.streaks.end(key)
+		if on.deleting() {
+			return errGone
+		}
+		return fmt.Errorf("%s: %w", c.describe(key), notFound)
+	}
+	return fmt.Errorf("%s: %w (the live read that would tell whether it is gone or has no status subresource: %w)", c.describe(key), notFound, err)
+}
+
+// delayed stamps the error that ends a call with how long a requeue should wait, longer with each conflict in a row. One
+// that mutate passed on from another patcher has its delay already.
+func (c *Client[T, S]) delayed(key client.ObjectKey, err error) error {
+	var conflict *ConflictError
+	var stop *stopError
+	var delay *time.Duration
+	switch {
+	case errors.As(err, &conflict):
+		delay = &conflict.requeueAfter
+	case errors.As(err, &stop):
+		delay = &stop.requeueAfter
+	}
+	if delay != nil && *delay == 0 {
+		*delay = requeueDelay(c.streaks.lengthen(key), c.options.jitter)
+	}
+	return err
+}
