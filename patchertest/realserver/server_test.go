@@ -1,0 +1,128 @@
+package realserver_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
+)
+
+// gadgetCRD is installed as an object, widgets from a directory.
+func gadgetCRD() *apiextensionsv1.CustomResourceDefinition {
+	anything := true
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "gadgets.realserver.test"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "realserver.test",
+			Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gadgets", Singular: "gadget", Kind: "Gadget", ListKind: "GadgetList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: &anything,
+				}},
+			}},
+		},
+	}
+}
+
+func TestCRDsOfDirectoriesAndObjectsAreServed(t *testing.T) {
+	c, ns := server.Client(t, scheme.Scheme), server.Namespace(t)
+	for _, kind := range []string{"Widget", "Gadget"} {
+		obj := &unstructured.Unstructured{}
+		obj.SetAPIVersion("realserver.test/v1")
+		obj.SetKind(kind)
+		obj.SetNamespace(ns)
+		obj.SetName("a")
+		if err := c.Create(t.Context(), obj); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+func TestNamespacesAreUniqueAndNamedAfterTheTest(t *testing.T) {
+	a, b := server.Namespace(t), server.Namespace(t)
+	if a == b || !strings.HasPrefix(a, "testnamespacesareuniqueandnamedafterthetest-") {
+		t.Errorf("got %s and %s", a, b)
+	}
+	t.Run("long, with/characters that No name may have: "+strings.Repeat("x", 100), func(t *testing.T) { server.Namespace(t) })
+}
+
+func TestConfigIsACopyWithoutLimit(t *testing.T) {
+	config := server.Config()
+	if config.QPS >= 0 {
+		t.Errorf("QPS is %v, want it negative: a limit of requests a second hides races", config.QPS)
+	}
+	config.Host = "changed"
+	if server.Config().Host == "changed" {
+		t.Error("a caller's change reached the server's own configuration")
+	}
+}
+
+// A second server runs beside the package's own, and is stopped while a watch is open, for which kube-apiserver would wait.
+func TestStopDoesNotWaitForWatches(t *testing.T) {
+	second, err := realserver.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := second.Client(t, scheme.Scheme)
+	pods, err := c.Watch(t.Context(), &corev1.PodList{})
+	if err != nil {
+		t.Error(err)
+	}
+	started := time.Now()
+	if err := second.Stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("Stop took %s", took)
+	}
+	if pods != nil {
+		for range pods.ResultChan() { // ends with the server
+		}
+	}
+	if err := c.List(t.Context(), &corev1.PodList{}); err == nil {
+		t.Error("the server still answers")
+	}
+}
+
+// runnerFunc stands in for *testing.M.
+type runnerFunc func() int
+
+func (f runnerFunc) Run() int { return f() }
+
+func TestRunReportsAServerThatDoesNotStart(t *testing.T) {
+	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir())
+	code := realserver.Run(runnerFunc(func() int { t.Error("the tests ran without a server"); return 0 }), func(*realserver.Server) {})
+	if code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+}
+
+// TestServerDiesWithAProcessThatPanics runs itself in another process, which starts a server and dies beside its defers.
+func TestServerDiesWithAProcessThatPanics(t *testing.T) {
+	if os.Getenv("REALSERVER_CRASH") != "" {
+		os.Stdout.WriteString("HOST " + server.Config().Host + "\n")
+		os.Exit(3) // no deferred Stop and no Cleanup runs
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestServerDiesWithAProcessThatPanics$")
+	cmd.Env = append(os.Environ(), "REALSERVER_CRASH=1")
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Fatalf("the process ended with %v, want exit code 3: %s", err, out)
+	}
+	_, host, _ := strings.Cut(strings.TrimSpace(string(out)), "HOST ")
+	config := server.Config()
+	config.Host = host
+	waitUntilRefused(t, config)
+}
