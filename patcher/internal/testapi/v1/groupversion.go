@@ -1,0 +1,22 @@
+// Package v1 has the kinds that the runtime's tests write to: every shape of status that a rule is about.
+//
+// +kubebuilder:object:generate=true
+// +groupName=testapi.statuspatcher.dev
+// +statuspatcher:generate=true
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the group and version of the kinds.
+var GroupVersion = schema.GroupVersion{Group: "testapi.statuspatcher.dev", Version: "v1"}
+
+// AddToScheme registers the kinds of this package.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &Cell{}, &CellList{}, &Gauge{}, &GaugeList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}
