@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+func (s *Server) patch(r *Request) *Answer {
+	if r.PatchType == types.ApplyPatchType {
+		return s.apply(r)
+	}
+	old := s.objects[r.Key()]
+	if old == nil {
+		return refuse(apierrors.NewNotFound(r.Kind.groupResource(), r.Name))
+	}
+	patched, refused := patchedObject(r, old.visible)
+	if refused != nil {
+		return refuse(refused)
+	}
+	obj, refused := s.decoded(r.Kind, patched)
+	if refused != nil {
+		return refuse(refused)
+	}
+	if err := s.matchName(r, &unstructured.Unstructured{Object: obj}); err != nil {
+		return refuse(err)
+	}
+	return s.replace(r, old, obj, fieldWrite{manager: r.manager(), operation: "Update", subresource: r.Subresource})
+}
+
+func patchedObject(r *Request, old map[string]any) (map[string]any, *apierrors.StatusError) {
+	switch r.PatchType {
+	case types.MergePatchType:
+		patch, err := parse(r.Body)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return mergePatch(runtime.DeepCopyJSON(old), patch), nil
+	case types.JSONPatchType:
+		return jsonPatched(r.Body, old)
+	case types.StrategicMergePatchType:
+		if r.Kind.Builtin {
+			return strategicPatched(r, old)
+		}
+	}
+	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", r.Kind.groupResource(), r.Name,
+		fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s",
+			types.JSONPatchType, types.MergePatchType, types.ApplyPatchType), 0, true)
+}
+
+// mergePatch is RFC 7396 with the habit of the library that kube-apiserver uses: a null in a list of the patch is dropped.
+func mergePatch(target map[string]any, patch map[string]any) map[string]any {
+	for name, value := range patch {
+		change, isObject := value.(map[string]any)
+		switch current, ok := target[name].(map[string]any); {
+		case value == nil:
+			delete(target, name)
+		case isObject && ok:
+			target[name] = mergePatch(current, change)
+		default:
+			target[name] = withoutNulls(value)
+		}
+	}
+	return target
+}
+
+func withoutNulls(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, child := range v {
+			if child == nil {
+				delete(v, name)
+			} else {
+				v[name] = withoutNulls(child)
+			}
+		}
+	case []any:
+		kept := v[:0]
+		for _, child := range v {
+			if child != nil {
+				kept = append(kept, withoutNulls(child))
+			}
+		}
+		return kept
+	}
+	return value
+}
+
+func jsonPatched(body []byte, old map[string]any) (map[string]any, *apierrors.StatusError) {
+	operations, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	document, err := json.Marshal(old)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	out, err := operations.Apply(document)
+	if err != nil {
+		return nil, unprocessable(err)
+	}
+	obj, err := parse(out)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return obj, nil
+}
+
+func strategicPatched(r *Request, old map[string]any) (map[string]any, *apierrors.StatusError) {
+	patch, err := parse(r.Body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	out, err := strategicpatch.StrategicMergeMapPatch(runtime.DeepCopyJSON(old), patch, reflect.New(r.Kind.goType).Interface())
+	if err != nil {
+		return nil, unprocessable(err)
+	}
+	return out, nil
+}
+
+func unprocessable(err error) *apierrors.StatusError {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}

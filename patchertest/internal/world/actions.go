@@ -1,0 +1,307 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
+)
+
+// The plain schedule prefers what comes first here: nothing is stale for long, and timers end last.
+const (
+	rankCall = iota
+	rankDelivery
+	rankStart
+	rankForeign
+	rankTimer
+)
+
+// earlyLimit is how long a timer may be to end while other steps are possible: as long as a call may take.
+const earlyLimit = 30 * time.Second
+
+// writer is a foreign writer: its steps come in order.
+type writer struct {
+	name  string
+	steps []Foreign
+	next  int
+}
+
+func (w *World) buildWriters() {
+	for _, f := range w.cfg.Foreign {
+		i := slices.IndexFunc(w.writers, func(x *writer) bool { return x.name == f.Writer })
+		if i < 0 {
+			i = len(w.writers)
+			w.writers = append(w.writers, &writer{name: f.Writer})
+		}
+		w.writers[i].steps = append(w.writers[i].steps, f)
+	}
+}
+
+// enabled lists the steps that could run next, in an order that is the same in every run.
+func (w *World) enabled() []schedule.Action {
+	var out []schedule.Action
+	for _, p := range w.processes {
+		for _, c := range p.controllers {
+			out = append(out, w.controllerActions(c)...)
+		}
+		out = append(out, w.deliveryActions(p)...)
+	}
+	for _, x := range w.writers {
+		if x.next < len(x.steps) {
+			out = append(out, schedule.Action{Thread: "writer/" + x.name, Outcomes: one, Rank: rankForeign,
+				Touches: []schedule.Access{{Loc: schedule.Everything}}})
+		}
+	}
+	out = append(out, w.timerActions(len(out) == 0)...)
+	slices.SortStableFunc(out, func(a, b schedule.Action) int {
+		if a.Rank != b.Rank {
+			return a.Rank - b.Rank
+		}
+		return strings.Compare(a.Thread, b.Thread)
+	})
+	return out
+}
+
+var one = []string{ordinary}
+
+func (w *World) controllerActions(c *controller) []schedule.Action {
+	if r := c.running; r != nil {
+		var out []schedule.Action
+		for _, parked := range r.parked {
+			out = append(out, schedule.Action{Thread: parked.thread, Outcomes: w.outcomes(parked), Rank: rankCall, Touches: w.willTouch(parked)})
+		}
+		return out
+	}
+	var out []schedule.Action
+	for _, key := range sortedKeys(c.queue) {
+		touches := []schedule.Access{
+			access(schedule.Write, c.location(key)...), access(schedule.Write, "slot", c.proc.name, c.name), access(schedule.Read, "starts"),
+		}
+		out = append(out, schedule.Action{Thread: c.thread(key), Outcomes: one, Rank: rankStart, Touches: w.ownTouch(c.proc, touches)})
+	}
+	return out
+}
+
+func (w *World) deliveryActions(p *process) []schedule.Action {
+	var out []schedule.Action
+	for _, gk := range sortedKinds(p.caches) {
+		c := p.caches[gk]
+		if c.next == len(w.events[gk]) {
+			continue
+		}
+		commit := w.Server.Log()[w.events[gk][c.next]]
+		touches := []schedule.Access{
+			access(schedule.Write, "cache", p.name, keyText(commit.Key)), access(schedule.Add, "cachelist", p.name, gk.String()),
+			access(schedule.Add, "starts"), // which keys it queues is known when it has run
+		}
+		out = append(out, schedule.Action{Thread: deliveryThread(p, gk), Outcomes: one, Rank: rankDelivery, Touches: w.ownTouch(p, touches)})
+	}
+	return out
+}
+
+func deliveryThread(p *process, gk schema.GroupKind) string { return p.name + "<-" + gk.String() }
+
+// timerActions: a short timer may end at any time, a bounded number of times a key; else time passes when nothing
+// else is left to do, and then the timer that is due first.
+func (w *World) timerActions(idle bool) []schedule.Action {
+	var out []schedule.Action
+	var first *schedule.Action
+	var due time.Time
+	for _, p := range w.processes {
+		for _, c := range p.controllers {
+			for _, key := range sortedKeys(c.timers) {
+				deadline := c.timers[key]
+				a := schedule.Action{Thread: c.thread(key) + "@timer", Outcomes: one, Rank: rankTimer,
+					Touches: w.ownTouch(p, []schedule.Access{access(schedule.Add, c.location(key)...), access(schedule.Add, "starts")})}
+				if c.early[key] < w.cfg.EarlyTimers && time.Until(deadline) <= earlyLimit {
+					out = append(out, a)
+				} else if idle && !w.fruitless(c, key) && (first == nil || deadline.Before(due)) {
+					first, due = &a, deadline
+				}
+			}
+		}
+	}
+	if len(out) == 0 && first != nil {
+		return []schedule.Action{*first}
+	}
+	if idle && len(out) > 0 {
+		return slices.DeleteFunc(out, func(a schedule.Action) bool { return w.settledTimer(a.Thread) })
+	}
+	return out
+}
+
+// fruitless: the key's last reconcile saw all there is and wrote nothing, so another one would do the same.
+func (w *World) fruitless(c *controller, key requestKey) bool {
+	r := c.lastRun[key]
+	return r != nil && r.current && r.started == len(w.committed)
+}
+
+func (w *World) settledTimer(thread string) bool {
+	for _, p := range w.processes {
+		for _, c := range p.controllers {
+			for key := range c.timers {
+				if c.thread(key)+"@timer" == thread {
+					return w.fruitless(c, key)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// willTouch is what a waiting call may touch, whatever its outcome.
+func (w *World) willTouch(c *call) []schedule.Access {
+	gk, proc := c.kind.GVK.GroupKind().String(), c.run.c.proc
+	var out []schedule.Access
+	switch {
+	case c.cached && c.verb == "get":
+		out = []schedule.Access{access(schedule.Read, "cache", proc.name, keyText(c.key))}
+	case c.cached:
+		out = []schedule.Access{access(schedule.Read, "cachelist", proc.name, gk)}
+	case c.verb == "get":
+		out = []schedule.Access{access(schedule.Read, "object", keyText(c.key))}
+	case c.verb == "list":
+		out = []schedule.Access{access(schedule.Read, "kind", gk)}
+	case c.key.Name == "", w.crashes > 0:
+		return []schedule.Access{{Loc: schedule.Everything}}
+	default:
+		out = w.willWrite(c, gk)
+	}
+	if c.cached && proc.caches[c.kind.GVK.GroupKind()] == nil {
+		out = append(out, access(schedule.Read, "kind", gk)) // the first read of a kind starts its informer
+	}
+	return w.ownTouch(proc, out)
+}
+
+func (w *World) willWrite(c *call, gk string) []schedule.Access {
+	out := []schedule.Access{access(schedule.Write, "object", keyText(c.key)), access(schedule.Add, "kind", gk)}
+	if w.cfg.OrderedWrites {
+		out = append(out, access(schedule.Write, "order"))
+	}
+	if !w.cfg.Stale {
+		out = append(out, access(schedule.Add, "starts"))
+		for _, p := range w.processes {
+			out = append(out, access(schedule.Write, "cache", p.name, keyText(c.key)), access(schedule.Add, "cachelist", p.name, gk))
+		}
+	}
+	return out
+}
+
+func (w *World) ownTouch(p *process, touches []schedule.Access) []schedule.Access {
+	if w.cfg.Crashes > 0 {
+		return append(touches, access(schedule.Add, "proc", p.name))
+	}
+	return touches
+}
+
+// do runs a step that was enabled.
+func (w *World) do(choice schedule.Choice) error {
+	for _, p := range w.processes {
+		for _, c := range p.controllers {
+			if done, err := w.doController(c, choice); done {
+				return err
+			}
+		}
+		for _, gk := range sortedKinds(p.caches) {
+			if deliveryThread(p, gk) == choice.Thread && p.caches[gk].next < len(w.events[gk]) {
+				w.begin(choice.Thread, &Record{})
+				w.deliver(p, gk)
+				w.end()
+				return nil
+			}
+		}
+	}
+	for _, x := range w.writers {
+		if "writer/"+x.name == choice.Thread && x.next < len(x.steps) {
+			return w.doForeign(x)
+		}
+	}
+	return fmt.Errorf("expected step %q to be possible, found that it is not: the token is of another model", choice.Thread)
+}
+
+func (w *World) doController(c *controller, choice schedule.Choice) (bool, error) {
+	if r := c.running; r != nil {
+		for _, parked := range r.parked {
+			if parked.thread == choice.Thread {
+				return true, w.doCall(parked, choice.Outcome)
+			}
+		}
+	}
+	for _, key := range sortedKeys(c.queue) {
+		if c.running == nil && c.thread(key) == choice.Thread {
+			if w.reconciles >= w.cfg.MaxReconciles {
+				w.fail(&Violation{Invariant: "livelock", Detail: fmt.Sprintf("%d reconciles, and still not quiet", w.reconciles)})
+				return true, nil
+			}
+			w.begin(choice.Thread, &Record{})
+			w.start(c, key)
+			w.end()
+			return true, nil
+		}
+	}
+	for _, key := range sortedKeys(c.timers) {
+		if c.thread(key)+"@timer" == choice.Thread {
+			idle := c.early[key] >= w.cfg.EarlyTimers || time.Until(c.timers[key]) > earlyLimit
+			w.begin(choice.Thread, &Record{})
+			w.step.Barrier = idle
+			w.fire(c, key)
+			w.end()
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// doForeign runs a step of a foreign writer: all its calls at once.
+func (w *World) doForeign(x *writer) error {
+	f := x.steps[x.next]
+	x.next++
+	w.begin("writer/"+x.name, &Record{Who: x.name, Call: f.Name})
+	reads := map[sim.Key]map[string]any{}
+	c, err := sim.NewClient(w.cfg.Catalog, func(_ *http.Request, r *sim.Request) (*sim.Answer, error) {
+		before := len(w.Server.Log())
+		answer := w.Server.Handle(r)
+		w.touchRequest(r, answer)
+		w.noteCommits(w.Server.Log()[before:], commitNote{Step: w.now(), Writer: "writer/" + x.name, Read: reads[r.Key()], Locked: carriesVersion(r.Body)})
+		if answer.Err == nil && answer.Object["kind"] == r.Kind.GVK.Kind {
+			reads[r.Key()] = answer.Object
+		}
+		w.digest(r.Verb, keyText(r.Key()), r.Body, answer.Code)
+		return answer, nil
+	}, nil)
+	if err != nil {
+		return err
+	}
+	w.record.Answer = "done"
+	if err := f.Run(context.Background(), client.Client(c)); err != nil {
+		w.record.Answer = "failed: " + err.Error()
+		if !ordinaryRefusal(err) {
+			w.fail(&Violation{Invariant: "model", Detail: fmt.Sprintf("foreign step %q: %v", f.Name, err), Broken: true})
+		}
+	}
+	w.end()
+	return nil
+}
+
+// end closes the step; then every goroutine that it set free runs to its next call.
+func (w *World) end() {
+	step, record := w.step, w.record
+	w.step, w.record = nil, nil
+	w.steps = append(w.steps, *step)
+	if w.cfg.Record {
+		w.Records = append(w.Records, *record)
+	}
+	w.settle()
+}
+
+func access(mode schedule.Mode, parts ...string) schedule.Access {
+	return schedule.Access{Loc: strings.Join(parts, "|"), Mode: mode}
+}

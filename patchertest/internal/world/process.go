@@ -1,0 +1,182 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
+)
+
+// process is one replica: a manager with its cache and controllers. After a crash another process takes its place.
+type process struct {
+	w           *World
+	index       int
+	name        string
+	caches      map[schema.GroupKind]*cache
+	controllers []*controller
+	dead        bool
+}
+
+// controller is one controller in one process, with its queue. It has one worker, as the builder's default is.
+type controller struct {
+	cfg     *Controller
+	proc    *process
+	name    string
+	rec     reconcile.Reconciler
+	queue   map[requestKey]bool
+	timers  map[requestKey]time.Time
+	early   map[requestKey]int // how often a timer of the key has fired
+	errors  map[requestKey]int
+	lastRun map[requestKey]*run
+	running *run
+	freed   int // the step that freed the worker
+}
+
+// run is one reconcile.
+type run struct {
+	c        *controller
+	key      requestKey
+	thread   string
+	cancel   context.CancelFunc
+	parked   []*call
+	finished bool
+	waiting  bool // at rest, but neither at the gate nor asleep: it waits for another goroutine
+	result   reconcile.Result
+	err      error
+	panicked bool
+	started  int  // length of the server's log when it began
+	current  bool // every cache of the process was up to date then
+	writes   int
+	reads    map[sim.Key]map[string]any
+}
+
+func (w *World) newProcess(index int, before *process) (*process, error) {
+	p := &process{w: w, index: index, name: fmt.Sprintf("replica %d", index), caches: map[schema.GroupKind]*cache{}}
+	for i := range w.cfg.Controllers {
+		c, err := w.newController(p, &w.cfg.Controllers[i])
+		if err != nil {
+			return nil, err
+		}
+		p.controllers = append(p.controllers, c)
+	}
+	for _, c := range p.controllers {
+		for _, source := range c.cfg.Sources {
+			p.open(source.Kind, before)
+		}
+	}
+	w.initialEvents(p)
+	return p, nil
+}
+
+func (w *World) newController(p *process, cfg *Controller) (*controller, error) {
+	c := &controller{
+		cfg: cfg, proc: p, name: cfg.Name, freed: -1, queue: map[requestKey]bool{}, timers: map[requestKey]time.Time{},
+		early: map[requestKey]int{}, errors: map[requestKey]int{}, lastRun: map[requestKey]*run{},
+	}
+	handle := func(req *http.Request, r *sim.Request) (*sim.Answer, error) { return c.gate(req, r) }
+	cached, err := sim.NewClient(w.cfg.Catalog, handle, &client.CacheOptions{Reader: &reader{c: c}, DisableFor: cfg.Uncached})
+	if err != nil {
+		return nil, err
+	}
+	live, err := sim.NewClient(w.cfg.Catalog, handle, nil)
+	if err != nil {
+		return nil, err
+	}
+	w.direct = true
+	c.rec = cfg.New(cached, live)
+	w.direct = false
+	if c.rec == nil {
+		return nil, fmt.Errorf("controller %s: expected New to return a reconciler, found nil", cfg.Name)
+	}
+	return c, nil
+}
+
+// kill makes the process's clients dead, then unwinds its goroutines.
+func (w *World) kill(p *process) {
+	w.mu.Lock()
+	p.dead = true
+	for _, c := range p.controllers {
+		if c.running == nil {
+			continue
+		}
+		c.running.cancel()
+		for _, parked := range c.running.parked {
+			close(parked.done)
+		}
+		c.running.parked = nil
+	}
+	w.mu.Unlock()
+}
+
+// crash replaces the process by a fresh one. Its first list may be as old as what the dead one had seen.
+func (w *World) crash(p *process) error {
+	w.kill(p)
+	w.touch(schedule.Write, "proc", p.name)
+	fresh, err := w.newProcess(p.index, p)
+	if err != nil {
+		return err
+	}
+	for i, other := range p.controllers {
+		fresh.controllers[i].early = other.early
+	}
+	w.processes[p.index-1] = fresh
+	return nil
+}
+
+// own marks a step as one of a process, which a crash of it depends on.
+func (w *World) own(p *process) {
+	if w.cfg.Crashes > 0 {
+		w.touch(schedule.Add, "proc", p.name)
+	}
+}
+
+func (c *controller) thread(key requestKey) string {
+	return c.proc.name + "/" + c.name + "/" + key.String()
+}
+
+func (c *controller) location(key requestKey) []string {
+	return []string{"queue", c.proc.name, c.name, key.String()}
+}
+
+// enqueue adds a key to the queue; a key that is there already stays there once.
+func (c *controller) enqueue(key requestKey) {
+	c.queue[key] = true
+	c.proc.w.touch(schedule.Add, c.location(key)...)
+}
+
+func (c *controller) enqueueAfter(key requestKey, after time.Duration) {
+	if after <= 0 {
+		c.enqueue(key)
+		return
+	}
+	// The clock moves in whole seconds: jitter must not reorder timers.
+	deadline := time.Now().Add(after).Add(time.Second - 1).Truncate(time.Second)
+	if known, ok := c.timers[key]; !ok || deadline.Before(known) {
+		c.timers[key] = deadline
+	}
+}
+
+func (c *controller) enqueueRateLimited(key requestKey) {
+	// controller-runtime's default: 5 ms, doubled for every failure in a row, at most 1000 s.
+	delay := 5 * time.Millisecond << min(c.errors[key], 18)
+	c.errors[key]++
+	c.enqueueAfter(key, min(delay, 1000*time.Second))
+}
+
+func sortedKeys[V any](m map[requestKey]V) []requestKey {
+	keys := make([]requestKey, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b requestKey) int { return strings.Compare(a.String(), b.String()) })
+	return keys
+}
