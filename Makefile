@@ -6,11 +6,42 @@ ENVTEST_DIR     := $(CURDIR)/bin/envtest/$(ENVTEST_VERSION)
 # The newest versions that the library is tested on; go.mod names the lowest.
 LATEST_MODFILE  := hack/latest/go.mod
 
+
+# Each API that has patchers: its folder has api/ or v1/ with the types, and the folder of its CRDs.
+API_PATHS := ./examples/... ./patcher/internal/testapi/...
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Generated code
+
+.PHONY: generate
+generate: ## Generate DeepCopy, CRDs and status patchers of the examples.
+	go tool controller-gen object paths=./examples/... paths=./patcher/internal/testapi/...
+	go tool controller-gen crd paths=./examples/database-operator/... output:crd:dir=examples/database-operator/config/crd
+	go tool controller-gen crd paths=./patcher/internal/testapi/... output:crd:dir=patcher/internal/testapi/crd
+	go run ./cmd/statuspatcher-gen paths=./examples/... paths=./patcher/internal/testapi/...
+
+.PHONY: verify
+verify: ## Fail when generated code is stale, unformatted or does not vet.
+	hack/verify-unchanged.sh $(MAKE) --no-print-directory generate
+	go run ./cmd/statuspatcher-gen paths=./examples/... paths=./patcher/internal/testapi/... verify
+	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | grep -v testdata | xargs gofmt -l); \
+	  [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted" >&2; exit 1; }
+	go vet ./...
+
+##@ Tests
+
+.PHONY: test
+test: envtest ## Run all tests, on the lowest versions that go.mod names.
+	go test -race ./...
+
+.PHONY: test-latest
+test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
+	go test -modfile=$(LATEST_MODFILE) ./...
 
 .PHONY: envtest
 envtest: ## Build kube-apiserver and etcd for the tests (once).

@@ -2,6 +2,7 @@ package patcher
 
 import (
 	"context"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -41,7 +42,7 @@ func (p *Patcher[T, S]) OnFlushed(f func(before, after *S)) { p.onFlushed = appe
 func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
 	fresh, err := p.client.readLive(ctx, p.key())
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: Refresh: %w", p.describe(), err)
 	}
 	p.restart(fresh)
 	return nil

@@ -1,0 +1,28 @@
+// Package planner decides which steps bring a Database to what its spec asks for. It changes obj.Status in memory and
+// writes nothing: the reconciler flushes.
+package planner
+
+import (
+	v1 "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1"
+)
+
+const (
+	StepApplyStatefulSet = "ApplyStatefulSet"
+	StepReport           = "Report"
+)
+
+// Needed reports whether the Database has no plan for its present spec.
+func Needed(database *v1.Database) bool {
+	plan := database.Status.Plan
+	return plan == nil || plan.Generation != database.Generation
+}
+
+// Mint gives the Database a new plan with that ID.
+func Mint(database *v1.Database, id string) {
+	database.Status.Phase = v1.PhasePlanned
+	database.Status.Plan = &v1.Plan{
+		ID:         id,
+		Generation: database.Generation,
+		Steps:      []v1.Step{{Name: StepApplyStatefulSet}, {Name: StepReport}},
+	}
+}
