@@ -1,7 +1,6 @@
 package realserver
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,8 +65,8 @@ func (l logs) tail() string {
 	return text
 }
 
-// tailSize holds some twenty lines of log.
-const tailSize = 4 << 10
+// tailSize holds some ten lines of log.
+const tailSize = 2 << 10
 
 // tail keeps the last bytes written to it.
 type tail struct {
@@ -80,7 +79,7 @@ func (t *tail) Write(data []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, data...)
 	if surplus := len(t.buf) - tailSize; surplus > 0 {
-		t.buf = bytes.Clone(t.buf[surplus:])
+		t.buf = append(t.buf[:0], t.buf[surplus:]...)
 	}
 	return len(data), nil
 }

@@ -85,6 +85,9 @@ func New(opts ...Option) (*Server, error) {
 		return nil, errors.Join(err, guard.end())
 	}
 	config, err := env.Start()
+	if err == nil {
+		err = warm(config, env.CRDs)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the API server of %s: %w%s", binaries, err, logs.tail()), guard.end())
 	}

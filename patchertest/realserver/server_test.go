@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,8 +38,15 @@ func gadgetCRD() *apiextensionsv1.CustomResourceDefinition {
 }
 
 func TestCRDsOfDirectoriesAndObjectsAreServed(t *testing.T) {
-	c, ns := server.Client(t, scheme.Scheme), server.Namespace(t)
+	recorder := &realserver.Recorder{}
+	c, ns := server.Client(t, scheme.Scheme, recorder.Wrap), server.Namespace(t)
 	for _, kind := range []string{"Widget", "Gadget"} {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion("realserver.test/v1")
+		list.SetKind(kind + "List")
+		if err := c.List(t.Context(), list); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
 		obj := &unstructured.Unstructured{}
 		obj.SetAPIVersion("realserver.test/v1")
 		obj.SetKind(kind)
@@ -47,6 +55,11 @@ func TestCRDsOfDirectoriesAndObjectsAreServed(t *testing.T) {
 		if err := c.Create(t.Context(), obj); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
+	}
+	// One request each: no 429 of a storage that is not ready.
+	want := map[string]int{"list widgets": 1, "create widgets": 1, "list gadgets": 1, "create gadgets": 1}
+	if diff := cmp.Diff(want, realserver.Count(recorder.Requests())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
