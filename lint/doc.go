@@ -1,0 +1,2 @@
+// Package lint is the analysis behind statuspatcher-lint.
+package lint

@@ -1,0 +1,191 @@
+package errflow
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"github.com/statuspatcher/statuspatcher/lint/flow"
+	"github.com/statuspatcher/statuspatcher/lint/kube"
+)
+
+// ret judges one way out of the function.
+func (w *walk) ret(ret *ast.ReturnStmt, s *state) {
+	if w.probing {
+		w.success[ret] = true
+		return
+	}
+	sig := w.f.Signature()
+	if sig == nil {
+		return
+	}
+	results := sig.Results()
+	if results.Len() == 0 {
+		w.drop(w.site.Pos())
+		return
+	}
+	if w.carries(ret, results, s) {
+		w.out.Returned = true
+		return
+	}
+	for i := range results.Len() {
+		if w.tells(ret, results, i, s) {
+			return
+		}
+	}
+	if w.fo.Rewrites != nil && w.fo.Rewrites(w.f, ret) && !contains(ret, w.site) {
+		return
+	}
+	w.drop(ret.Pos())
+}
+
+// carries: a result is made of the conflict.
+func (w *walk) carries(ret *ast.ReturnStmt, results *types.Tuple, s *state) bool {
+	if len(ret.Results) == 0 {
+		for i := range results.Len() {
+			if s.tainted[results.At(i)] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range ret.Results {
+		if w.mentions(r, s) && !w.isLogExpr(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// tells: a result says that the work must be done again, or at least that something is different from success.
+func (w *walk) tells(ret *ast.ReturnStmt, results *types.Tuple, i int, s *state) bool {
+	t := results.At(i).Type()
+	var e ast.Expr
+	if len(ret.Results) == results.Len() {
+		e = ret.Results[i]
+	}
+	switch {
+	case kube.IsError(t):
+		if e == nil {
+			return len(ret.Results) == 0 && s.nonNil[results.At(i)]
+		}
+		v := w.f.Pkg.Var(e)
+		return v != nil && s.nonNil[v] || makesError(w.f.Pkg, e)
+	case kube.IsResult(t):
+		if e == nil {
+			return false
+		}
+		return w.resultRequeues(e)
+	}
+	return w.onlyOnError(ret)
+}
+
+func (w *walk) resultRequeues(e ast.Expr) bool {
+	for _, v := range flow.Trace(e, &flow.Frame{Fn: w.f}, nil) {
+		switch x := v.Expr.(type) {
+		case *ast.CompositeLit:
+			if len(x.Elts) > 0 {
+				return true
+			}
+			// An empty literal held in a variable can be filled in afterwards.
+			if w.f.Pkg.Var(e) != nil && w.filledIn(w.f.Pkg.Var(e)) {
+				return true
+			}
+		case *ast.CallExpr, *ast.SelectorExpr:
+			return true
+		default:
+			if v.Kind == flow.Zero && w.f.Pkg.Var(e) != nil && w.filledIn(w.f.Pkg.Var(e)) {
+				return true
+			}
+			if v.Kind == flow.Parameter || v.Kind == flow.Opaque {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *walk) filledIn(v *types.Var) bool {
+	found := false
+	ast.Inspect(w.f.Body(), func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			for _, lhs := range a.Lhs {
+				if sel, ok := ast.Unparen(lhs).(*ast.SelectorExpr); ok && w.f.Pkg.Var(sel.X) == v {
+					found = true
+				}
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// onlyOnError: a return that the way without an error does not reach tells the caller by its other results.
+func (w *walk) onlyOnError(ret *ast.ReturnStmt) bool {
+	if w.success == nil {
+		w.success = map[*ast.ReturnStmt]bool{}
+		probe := &walk{fo: w.fo, f: w.f, site: w.site, from: w.from, cond: w.cond, start: w.start, success: w.success, probing: true}
+		probe.run()
+	}
+	return !w.success[ret]
+}
+
+// makesError: a call that makes a new error and never nil.
+func makesError(pkg *flow.Package, e ast.Expr) bool {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.UnaryExpr:
+		_, lit := x.X.(*ast.CompositeLit)
+		return lit
+	case *ast.CompositeLit:
+		return true
+	case *ast.SelectorExpr, *ast.Ident:
+		// A package variable of type error is a sentinel.
+		id, ok := x.(*ast.Ident)
+		if sel, isSel := x.(*ast.SelectorExpr); isSel {
+			id, ok = sel.Sel, true
+		}
+		if !ok {
+			return false
+		}
+		v, isVar := pkg.Info.Uses[id].(*types.Var)
+		return isVar && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
+	case *ast.CallExpr:
+		fn := pkg.Callee(x)
+		if fn == nil {
+			return false
+		}
+		if kube.IsFunc(fn, "fmt", "Errorf") || kube.IsFunc(fn, kube.ReconcilePath, "TerminalError") {
+			return true
+		}
+		path := kube.PkgPath(fn)
+		return strings.HasSuffix(path, "errors") && strings.HasPrefix(fn.Name(), "New") || strings.HasSuffix(path, "errors") && fn.Name() == "Errorf"
+	}
+	return false
+}
+
+// asksRequeue: an assignment to result.Requeue or result.RequeueAfter.
+func asksRequeue(f *flow.Func, lhs ast.Expr) bool {
+	sel, ok := ast.Unparen(lhs).(*ast.SelectorExpr)
+	return ok && (sel.Sel.Name == "Requeue" || sel.Sel.Name == "RequeueAfter") && kube.IsResult(f.Pkg.TypeOf(sel.X))
+}
+
+// requeues: the node puts a key into a work queue, itself or in a function that it calls.
+func requeues(f *flow.Func, n ast.Node, depth int) bool {
+	found := false
+	f.EachCall(n, func(c *ast.CallExpr) {
+		fn := f.Pkg.Callee(c)
+		if fn == nil || found {
+			return
+		}
+		if strings.HasPrefix(fn.Name(), "Add") && fn.Signature().Recv() != nil && kube.PkgPath(fn) == "k8s.io/client-go/util/workqueue" {
+			found = true
+			return
+		}
+		if depth < 3 {
+			for _, d := range f.Pkg.DeclsOf(c) {
+				found = found || requeues(d, d.Body(), depth+1)
+			}
+		}
+	})
+	return found
+}

@@ -1,0 +1,78 @@
+package errflow
+
+import (
+	"go/ast"
+	"go/token"
+
+	"github.com/statuspatcher/statuspatcher/lint/flow"
+	"github.com/statuspatcher/statuspatcher/lint/kube"
+)
+
+// truth says whether a condition can be true and whether it can be false when the error is a conflict (or, on the way
+// that probes for success, when it is nil).
+func (w *walk) truth(cond ast.Expr, s *state) (yes, no bool) {
+	switch x := ast.Unparen(cond).(type) {
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			y, n := w.truth(x.X, s)
+			return n, y
+		}
+	case *ast.BinaryExpr:
+		if !isNil(x.Y) {
+			break
+		}
+		if !w.mentions(x.X, s) {
+			v := w.f.Pkg.Var(x.X)
+			if v != nil && s.nonNil[v] {
+				return x.Op == token.NEQ, x.Op == token.EQL
+			}
+			break
+		}
+		isError := (x.Op == token.NEQ) != w.probing
+		return isError, !isError
+	case *ast.CallExpr:
+		return w.check(x, s)
+	}
+	return true, true
+}
+
+// check is a call as a condition: the tests of apierrors have known answers.
+func (w *walk) check(call *ast.CallExpr, s *state) (yes, no bool) {
+	fn := w.f.Pkg.Callee(call)
+	mentioned := false
+	for _, a := range call.Args {
+		mentioned = mentioned || w.mentions(a, s)
+	}
+	if !mentioned {
+		return true, true
+	}
+	switch {
+	case kube.IsConflictCheck(fn):
+		if !w.out.Tested.IsValid() && !w.probing {
+			w.out.Tested = call.Pos()
+		}
+		return !w.probing, w.probing
+	case kube.IsOtherReasonCheck(fn):
+		return false, true
+	}
+	// A function of the program that asks for a conflict.
+	for _, d := range w.f.Pkg.DeclsOf(call) {
+		if asksConflict(d) && !w.probing && !w.out.Tested.IsValid() {
+			w.out.Tested = call.Pos()
+		}
+	}
+	return true, true
+}
+
+// asksConflict: a function that answers whether its error is a conflict.
+func asksConflict(d *flow.Func) bool {
+	sig := d.Signature()
+	if sig == nil || sig.Results().Len() != 1 || sig.Results().At(0).Type().String() != "bool" {
+		return false
+	}
+	asks := false
+	d.EachCall(d.Body(), func(c *ast.CallExpr) {
+		asks = asks || kube.IsConflictCheck(d.Pkg.Callee(c))
+	})
+	return asks
+}

@@ -1,0 +1,302 @@
+package errflow
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/statuspatcher/statuspatcher/lint/flow"
+	"github.com/statuspatcher/statuspatcher/lint/kube"
+)
+
+// state is what is known on one way through the function.
+type state struct {
+	tainted map[*types.Var]bool // holds the conflict, or something made of it
+	nonNil  map[*types.Var]bool // is another error for sure
+}
+
+func newState() *state {
+	return &state{tainted: map[*types.Var]bool{}, nonNil: map[*types.Var]bool{}}
+}
+
+func (s *state) clone() *state {
+	c := newState()
+	for v := range s.tainted {
+		c.tainted[v] = true
+	}
+	for v := range s.nonNil {
+		c.nonNil[v] = true
+	}
+	return c
+}
+
+func (s *state) key() string {
+	var k []string
+	for v := range s.tainted {
+		k = append(k, "t"+strconv.Itoa(int(v.Pos())))
+	}
+	for v := range s.nonNil {
+		k = append(k, "n"+strconv.Itoa(int(v.Pos())))
+	}
+	sort.Strings(k)
+	return strings.Join(k, ",")
+}
+
+type walk struct {
+	fo      *Follower
+	f       *flow.Func
+	site    *ast.CallExpr
+	from    ast.Node // the statement that consumes the error
+	cond    ast.Expr // or the condition that does
+	start   *state
+	out     Outcome
+	success map[*ast.ReturnStmt]bool // returns that the way without an error reaches; nil until asked
+	probing bool                     // on that way
+}
+
+func (w *walk) run() {
+	at := w.from
+	if w.cond != nil {
+		at = w.cond
+	}
+	p := w.f.At(at)
+	if !p.Valid() {
+		return
+	}
+	seen := map[string]bool{}
+	if w.cond != nil {
+		w.branch(p, w.start, seen)
+		return
+	}
+	if _, isDefer := at.(*ast.DeferStmt); isDefer {
+		w.drop(at.Pos())
+		return
+	}
+	w.block(p.Next(), w.start, seen)
+}
+
+// block walks on from p to the end of its block and into the blocks after it.
+func (w *walk) block(p flow.Point, s *state, seen map[string]bool) {
+	for ; p.InBlock(); p = p.Next() {
+		n := p.Node()
+		if p.Branches() && p.LastInBlock() {
+			w.branch(p, s, seen)
+			return
+		}
+		if ret, ok := n.(*ast.ReturnStmt); ok {
+			w.ret(ret, s)
+			return
+		}
+		if !w.step(n, s) {
+			return
+		}
+	}
+	for _, next := range p.Successors() {
+		w.enter(next, s.clone(), seen)
+	}
+}
+
+func (w *walk) enter(p flow.Point, s *state, seen map[string]bool) {
+	key := p.BlockKey() + ":" + s.key()
+	if seen[key] {
+		return
+	}
+	seen[key] = true
+	w.block(p, s, seen)
+}
+
+// branch goes only where a conflict can go.
+func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
+	cond := p.Node().(ast.Expr)
+	if w.fo.Rewrites != nil && !w.probing && p.Node() != ast.Node(w.cond) && w.fo.Rewrites(w.f, cond) {
+		return
+	}
+	yes, no := w.truth(cond, s)
+	next := p.Successors()
+	if yes && len(next) > 0 {
+		t := s.clone()
+		if v := w.nonNilIf(cond, token.NEQ); v != nil && !s.tainted[v] {
+			t.nonNil[v] = true
+		}
+		w.enter(next[0], t, seen)
+	}
+	if no && len(next) > 1 {
+		t := s.clone()
+		if v := w.nonNilIf(cond, token.EQL); v != nil && !s.tainted[v] {
+			t.nonNil[v] = true
+		}
+		w.enter(next[1], t, seen)
+	}
+}
+
+// step is one statement; false ends the way without loss.
+func (w *walk) step(n ast.Node, s *state) bool {
+	if !w.probing && w.fo.Rewrites != nil && w.fo.Rewrites(w.f, n) && !contains(n, w.site) {
+		return false
+	}
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		return w.assign(n, s)
+	case *ast.ValueSpec:
+		for i, name := range n.Names {
+			if v, ok := w.f.Pkg.Info.Defs[name].(*types.Var); ok && i < len(n.Values) && w.mentions(n.Values[i], s) {
+				s.tainted[v] = true
+			}
+		}
+	case *ast.ExprStmt:
+		if call, ok := ast.Unparen(n.X).(*ast.CallExpr); ok {
+			return w.call(call, s)
+		}
+	case *ast.SendStmt:
+		return w.probing || !w.mentions(n.Value, s)
+	}
+	return !requeues(w.f, n, 0)
+}
+
+// call is a call as a statement: to a log the error is dropped, to anything unknown it is handed over.
+func (w *walk) call(call *ast.CallExpr, s *state) bool {
+	if requeues(w.f, call, 0) {
+		return false
+	}
+	if w.probing || w.isLog(call) {
+		return true
+	}
+	for _, a := range call.Args {
+		if w.mentions(a, s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
+	if requeues(w.f, a, 0) {
+		return false
+	}
+	for i, lhs := range a.Lhs {
+		rhs := a.Rhs[0]
+		if len(a.Lhs) == len(a.Rhs) {
+			rhs = a.Rhs[i]
+		}
+		tainted := w.mentions(rhs, s) && !w.isLogExpr(rhs)
+		id, ok := ast.Unparen(lhs).(*ast.Ident)
+		if !ok {
+			if asksRequeue(w.f, lhs) || tainted && !w.probing {
+				return false
+			}
+			continue
+		}
+		v := w.f.Pkg.Var(id)
+		if v == nil {
+			continue
+		}
+		if w.f.Pkg.Owner(v) != w.f {
+			if tainted && !w.probing {
+				return false // a variable of the function around: it is looked at there
+			}
+			continue
+		}
+		delete(s.nonNil, v)
+		switch {
+		case tainted && holdsError(v.Type()):
+			s.tainted[v] = true
+		case !tainted:
+			delete(s.tainted, v)
+			if makesError(w.f.Pkg, rhs) {
+				s.nonNil[v] = true
+			}
+		}
+	}
+	return true
+}
+
+// holdsError: what is made of an error and is not one of these (a message, a bool) no longer carries it.
+func holdsError(t types.Type) bool {
+	if kube.IsError(t) {
+		return true
+	}
+	if s, ok := t.Underlying().(*types.Slice); ok {
+		return kube.IsError(s.Elem())
+	}
+	_, iface := t.Underlying().(*types.Interface)
+	_, ptr := t.Underlying().(*types.Pointer)
+	return iface || ptr
+}
+
+func (w *walk) mentions(e ast.Node, s *state) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if n == ast.Node(w.site) && w.cond != nil {
+			found = true
+		}
+		if id, ok := n.(*ast.Ident); ok {
+			if v, ok := w.f.Pkg.Info.Uses[id].(*types.Var); ok && s.tainted[v] {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func contains(n, inner ast.Node) bool {
+	return n.Pos() <= inner.Pos() && inner.End() <= n.End()
+}
+
+func (w *walk) drop(at token.Pos) {
+	if !w.out.Dropped {
+		w.out.Dropped, w.out.At = true, at
+	}
+}
+
+// nonNilAround notes the errors that are known not to be nil where n stands, from the conditions around it.
+func (w *walk) nonNilAround(n ast.Node) {
+	for p := w.f.Parent(n); p != nil && n != w.f.Node(); n, p = p, w.f.Parent(p) {
+		switch x := p.(type) {
+		case *ast.IfStmt:
+			switch n {
+			case x.Body:
+				w.noteConjuncts(x.Cond, token.NEQ)
+			case x.Else:
+				w.noteConjuncts(x.Cond, token.EQL)
+			}
+		case *ast.CaseClause:
+			if len(x.List) == 1 {
+				w.noteConjuncts(x.List[0], token.NEQ)
+			}
+		}
+	}
+}
+
+func (w *walk) noteConjuncts(cond ast.Expr, op token.Token) {
+	cond = ast.Unparen(cond)
+	if b, ok := cond.(*ast.BinaryExpr); ok && (op == token.NEQ && b.Op == token.LAND || op == token.EQL && b.Op == token.LOR) {
+		w.noteConjuncts(b.X, op)
+		w.noteConjuncts(b.Y, op)
+		return
+	}
+	if v := w.nonNilIf(cond, op); v != nil {
+		w.start.nonNil[v] = true
+	}
+}
+
+// nonNilIf is the variable that cond compares with nil by op.
+func (w *walk) nonNilIf(cond ast.Expr, op token.Token) *types.Var {
+	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if !ok || b.Op != op || !isNil(b.Y) {
+		return nil
+	}
+	v := w.f.Pkg.Var(b.X)
+	if v == nil || !kube.IsError(v.Type()) {
+		return nil
+	}
+	return v
+}
+
+func isNil(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	return ok && id.Name == "nil"
+}

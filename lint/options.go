@@ -1,0 +1,21 @@
+package lint
+
+import (
+	"flag"
+	"strings"
+)
+
+// Options say what is looked at and what is reported.
+type Options struct {
+	Ban      bool     // report every handwritten status write, right or wrong
+	Tests    bool     // look at test files and at packages that import a test framework
+	Wrappers []string // full names of functions whose calls count as status writes: example.com/op/pkg.Write, (*example.com/op/pkg.T).Write
+}
+
+func (o *Options) register(fs *flag.FlagSet) {
+	fs.BoolVar(&o.Ban, "ban", o.Ban, "report every handwritten status write, whatever its class")
+	fs.Func("wrappers", "comma-separated full names of functions whose calls count as status writes", func(s string) error {
+		o.Wrappers = append(o.Wrappers, strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })...)
+		return nil
+	})
+}
