@@ -1,9 +1,11 @@
 package realserver_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
@@ -83,29 +86,46 @@ func TestConfigIsACopyWithoutLimit(t *testing.T) {
 }
 
 // A second server runs beside the package's own, and is stopped while a watch is open, for which kube-apiserver would wait.
-func TestStopDoesNotWaitForWatches(t *testing.T) {
-	second, err := realserver.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := second.Client(t, scheme.Scheme)
-	pods, err := c.Watch(t.Context(), &corev1.PodList{})
-	if err != nil {
-		t.Error(err)
-	}
-	started := time.Now()
-	if err := second.Stop(); err != nil {
-		t.Error(err)
-	}
-	if took := time.Since(started); took > 5*time.Second {
+func TestStartStopsTheServerWithItsTestAndDoesNotWaitForWatches(t *testing.T) {
+	var second *realserver.Server
+	var pods watch.Interface
+	var ended time.Time
+	t.Run("the test", func(t *testing.T) {
+		second = realserver.Start(t)
+		var err error
+		pods, err = second.Client(t, scheme.Scheme).Watch(context.Background(), &corev1.PodList{})
+		if err != nil {
+			t.Error(err)
+		}
+		ended = time.Now()
+	})
+	if took := time.Since(ended); took > 5*time.Second {
 		t.Errorf("Stop took %s", took)
 	}
-	if pods != nil {
-		for range pods.ResultChan() { // ends with the server
-		}
+	for range pods.ResultChan() { // ends with the server
 	}
-	if err := c.List(t.Context(), &corev1.PodList{}); err == nil {
-		t.Error("the server still answers")
+	waitUntilRefused(t, second.Config())
+}
+
+func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		opt        realserver.Option
+	}{
+		{"a flag that kube-apiserver does not know", "unknown flag: --no-such-flag", realserver.WithFlag("no-such-flag", "true")},
+		{"a directory that is not there", "no/such/directory", realserver.WithCRDDirs("no/such/directory")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			temp := t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			_, err := realserver.New(row.opt)
+			if err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("got %v, want %q", err, row.want)
+			}
+			if left, err := filepath.Glob(filepath.Join(temp, "realserver-*")); len(left) != 0 || err != nil {
+				t.Errorf("left %s, %v", left, err)
+			}
+		})
 	}
 }
 
