@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -53,11 +55,17 @@ func take(ctx context.Context, c client.Client, database *v1.Database, step stri
 }
 
 func applyStatefulSet(ctx context.Context, c client.Client, database *v1.Database) error {
-	statefulSet := statefulSetFor(database)
-	if err := c.Apply(ctx, statefulSet, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
+	// Only an unstructured configuration takes the answer in, and with it the UID.
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(statefulSetFor(database))
+	if err != nil {
 		return err
 	}
-	database.Status.StatefulSet = &v1.TrackedObject{Name: database.Name, UID: ptr.Deref(statefulSet.UID, "")}
+	statefulSet := &unstructured.Unstructured{Object: fields}
+	err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(statefulSet), client.FieldOwner(FieldOwner), client.ForceOwnership)
+	if err != nil {
+		return err
+	}
+	database.Status.StatefulSet = &v1.TrackedObject{Name: statefulSet.GetName(), UID: statefulSet.GetUID()}
 	return nil
 }
 
