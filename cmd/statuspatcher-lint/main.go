@@ -19,7 +19,7 @@ func main() {
 		os.Exit(1)
 	}
 	c := lint.NewCheck(m.Program, lint.Options{})
-	var out []audit.Record
+	out := []audit.Record{}
 	for _, p := range m.Packages {
 		for _, f := range c.Findings(m.Flow[p]) {
 			out = append(out, audit.New(m.Fset, m.Root, f))

@@ -26,6 +26,7 @@ type Capture struct {
 type Segment struct {
 	Fn       *flow.Func
 	From, To flow.Point
+	Site     ast.Node
 	Deferred bool // To registers a deferred function: the stretch goes on to the function's end
 	Paths    []string
 }
@@ -122,9 +123,9 @@ func segments(fr *flow.Frame, start ast.Node, s *site.Site, obj ast.Expr) ([]Seg
 	path := pathsOf(s.Fn, obj)
 	for i := len(chain) - 1; i >= 0; i-- {
 		p := chain[i]
-		seg := Segment{Fn: p.Fn, From: p.Fn.Entry(), To: p.Fn.At(s.Node), Paths: path}
+		seg := Segment{Fn: p.Fn, From: p.Fn.Entry(), To: p.Fn.At(s.Node), Site: s.Node, Paths: path}
 		if p.Below != nil {
-			seg.To = p.Fn.At(p.Site)
+			seg.To, seg.Site = p.Fn.At(p.Site), p.Site
 			if lit, ok := p.Site.(*ast.FuncLit); ok {
 				seg.Deferred = p.Fn.Pkg.FuncAt(lit) != nil && !p.Fn.Pkg.FuncAt(lit).RunsInPlace()
 			}
@@ -203,27 +204,23 @@ func (c *Classifier) otherWrite(segs []Segment, s *site.Site) *object.Event {
 		if found != nil {
 			break
 		}
-		g.each(func(p flow.Point) {
-			if found != nil {
-				return
-			}
+		look := func(p flow.Point, until token.Pos) {
 			for _, ev := range c.tracker.Events(g.Fn, p.Node()) {
-				if ev.Kind == object.Write && ev.Call != s.Call && c.same(g, ev, s) && c.landsBefore(g, p, ev) {
+				if found == nil && ev.Kind == object.Write && ev.Call != s.Call && (until == token.NoPos || ev.At.End() <= until) && c.same(g, ev) {
 					found = &ev
-					return
 				}
 			}
-		})
+		}
+		g.each(func(p flow.Point) { look(p, token.NoPos) })
+		if !g.Deferred && g.Site != nil && found == nil {
+			look(g.To, g.Site.Pos()) // what the statement of the call itself does before it
+		}
 	}
 	return found
 }
 
-// landsBefore: the write's success leads on; a write whose ways on all leave the function before the site was left out
-// by the graph already, and one that only a failure lets pass does not move the resourceVersion.
-func (c *Classifier) landsBefore(_ Segment, _ flow.Point, _ object.Event) bool { return true }
-
 // same reports whether an event is on the object of the segment: by name, as a copy of it, or read by its key.
-func (c *Classifier) same(g Segment, ev object.Event, _ *site.Site) bool {
+func (c *Classifier) same(g Segment, ev object.Event) bool {
 	candidates := []string{ev.Path}
 	if ev.Obj != nil && ev.In == g.Fn {
 		candidates = append(candidates, rootPath(ev.In, ev.Obj))

@@ -99,6 +99,9 @@ type Finding struct {
 	Kind    types.Type // what is written; nil if it is not known
 	Related []Related
 
+	// empty: what is sent holds no status, so none can be lost.
+	empty bool
+
 	// Merge is the call that makes the patch, where the patch is a diff and one call makes it.
 	Merge *flow.Value
 	// Base is where the base was captured, if that is known.
@@ -166,7 +169,7 @@ func (f *Finding) set(class Class, reason string) { f.Class, f.Reason = class, r
 // worse takes over class and reason if they come before what f has.
 func (f *Finding) worse(g *Finding) {
 	if f.Class == "" || rank(g.Class) < rank(f.Class) {
-		f.Class, f.Reason, f.Related, f.Merge, f.Base = g.Class, g.Reason, g.Related, g.Merge, g.Base
+		f.Class, f.Reason, f.Related, f.Merge, f.Base, f.empty = g.Class, g.Reason, g.Related, g.Merge, g.Base, g.empty
 	}
 }
 

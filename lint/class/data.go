@@ -30,8 +30,12 @@ func (c *Classifier) raw(g *Finding, patchType, body ast.Expr, fr *flow.Frame) {
 			kind = s
 		}
 	}
+	if c.rawDiff(g, body, fr) {
+		return
+	}
 	slice := newSlice()
 	slice.expr(body, fr, 0)
+	g.empty = !slice.status && !slice.object && slice.open == ""
 	switch {
 	case slice.version:
 		g.set(Locked, "the patch carries a resourceVersion, or a test")
@@ -44,6 +48,33 @@ func (c *Classifier) raw(g *Finding, patchType, body ast.Expr, fr *flow.Frame) {
 	default:
 		g.set(BlindJSON, "the patch carries neither a resourceVersion nor a test: it overwrites what another reconcile wrote meanwhile")
 	}
+}
+
+// rawDiff: the bytes are what a MergeFrom computed, so that call decides.
+func (c *Classifier) rawDiff(g *Finding, body ast.Expr, fr *flow.Frame) bool {
+	for _, v := range flow.Trace(body, fr, nil) {
+		call, ok := v.Expr.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "Data" || len(call.Args) != 1 {
+			return false
+		}
+		for _, m := range flow.Trace(sel.X, v.Frame, nil) {
+			merge, ok := m.Expr.(*ast.CallExpr)
+			if !ok {
+				return false
+			}
+			if is, _ := kube.MergeFrom(m.Frame.Fn.Pkg.Callee(merge)); !is || len(merge.Args) == 0 {
+				return false
+			}
+			part := &Finding{Site: g.Site, Fn: g.Fn}
+			c.mergeFrom(part, merge, m)
+			g.worse(part)
+		}
+	}
+	return g.Class != ""
 }
 
 // rawMerge is client.Merge: the object itself is the patch.
@@ -62,6 +93,7 @@ func (c *Classifier) rawMerge(g *Finding) {
 // dataSlice is all that the bytes of a patch are made from.
 type dataSlice struct {
 	version bool   // a resourceVersion, or a test
+	status  bool   // something of a status
 	object  bool   // an API object that was read
 	diff    bool   // a diff of two things, in which what is equal does not appear
 	param   bool   // a parameter whose callers cannot be seen
@@ -201,6 +233,14 @@ func (d *dataSlice) later(v flow.Value) {
 			if p, value := setsVersion(f, n); p == held && !isEmptyString(f.Pkg, value) {
 				d.version = true
 			}
+			if w, _ := kube.Kind(f.Pkg.Callee(n)); w != kube.NoWriter {
+				return true
+			}
+			for _, a := range n.Args {
+				if flow.Within(f.Path(a), held) {
+					d.mentions(f.Pkg, n)
+				}
+			}
 		}
 		return true
 	})
@@ -213,6 +253,9 @@ func (d *dataSlice) mentions(pkg *flow.Package, e ast.Expr) {
 		case *ast.FuncLit:
 			return false
 		case *ast.Ident:
+			if strings.Contains(n.Name, "Status") {
+				d.status = true
+			}
 			switch n.Name {
 			case "ResourceVersion", "GetResourceVersion", "WithResourceVersion":
 				d.version = true
@@ -233,6 +276,7 @@ func (d *dataSlice) mentions(pkg *flow.Package, e ast.Expr) {
 		if x, ok := n.(ast.Expr); ok {
 			if tv := pkg.Info.Types[x]; tv.Value != nil && tv.Value.Kind() == constant.String {
 				s := constant.StringVal(tv.Value)
+				d.status = d.status || strings.Contains(s, "status")
 				if strings.Contains(s, "resourceVersion") || testOp.MatchString(s) {
 					d.version = true
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
+	"github.com/statuspatcher/statuspatcher/lint/object"
 	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
@@ -172,6 +173,9 @@ func (c *Classifier) capture(s *site.Site, base ast.Expr, merge *ast.CallExpr, f
 		return nil
 	}
 	if found, all := copies(base, fr); all {
+		if c.fieldOlder(found, s) {
+			return olderCapture(s, found[0])
+		}
 		cp := &Capture{Node: found[0].Expr, Fn: found[0].Frame.Fn}
 		for _, v := range found {
 			segs, whole := segments(v.Frame, v.Expr, s, obj)
@@ -188,13 +192,62 @@ func (c *Classifier) capture(s *site.Site, base ast.Expr, merge *ast.CallExpr, f
 			return &Capture{Node: v.Expr, Fn: v.Frame.Fn, Segments: segs, Whole: whole}
 		}
 	}
-	// The base is older than this function: its field, or something that cannot be followed.
-	segs, _ := segments(&flow.Frame{Fn: s.Fn}, s.Fn.Node(), s, obj)
-	if len(segs) == 0 {
-		segs = []Segment{{Fn: s.Fn, From: s.Fn.Entry(), To: s.Fn.At(s.Node), Paths: pathsOf(s.Fn, obj)}}
+	// The base is older than this function: a field, or something that cannot be followed.
+	for _, v := range flow.Trace(base, fr, isCopyAt) {
+		if v.Expr != nil && isField(v.Frame.Fn, v.Expr) {
+			return olderCapture(s, v)
+		}
 	}
-	return &Capture{Node: merge, Fn: fr.Fn, Segments: nil}
+	return &Capture{Node: merge, Fn: fr.Fn}
 }
+
+// fieldOlder: the base copies a field that is not the written object: a snapshot that somebody took before.
+func (c *Classifier) fieldOlder(found []flow.Value, s *site.Site) bool {
+	for _, v := range found {
+		of, _ := isCopy(v.Frame.Fn.Pkg, v.Expr)
+		if !isField(v.Frame.Fn, stripCopy(v.Frame.Fn, of)) {
+			return false
+		}
+		p := v.Frame.Fn.Path(of)
+		for fr := v.Frame; fr != nil; fr = fr.Parent {
+			if fr.Fn == s.Fn && contains(pathsOf(s.Fn, s.Object()), p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isField(f *flow.Func, e ast.Expr) bool {
+	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	v, ok := f.Pkg.Info.Uses[sel.Sel].(*types.Var)
+	return ok && v.IsField()
+}
+
+// olderCapture is a base that was there before the writing function was called: what its callers do before counts.
+func olderCapture(s *site.Site, v flow.Value) *Capture {
+	cp := &Capture{Node: v.Expr, Fn: v.Frame.Fn}
+	obj := s.Object()
+	paths := []string{}
+	for _, src := range objectParams(s.Fn, obj) {
+		paths = append(paths, flow.VarPath(src))
+	}
+	paths = append(paths, pathsOf(s.Fn, obj)...)
+	cp.Segments = append(cp.Segments, Segment{Fn: s.Fn, From: s.Fn.Entry(), To: s.Fn.At(s.Node), Site: s.Node, Paths: paths})
+	for _, up := range s.Fn.Outermost().CallsSeen() {
+		fr := &flow.Frame{Fn: up.In, Below: &flow.Frame{Fn: s.Fn.Outermost()}, Site: up.Expr}
+		if lifted := lift(paths, fr); len(lifted) > 0 {
+			cp.Segments = append(cp.Segments, Segment{Fn: up.In, From: up.In.Entry(), To: up.In.At(up.Expr), Site: up.Expr, Paths: lifted})
+		}
+	}
+	return cp
+}
+
+// objectParams are the parameters of f that an object is, or is a copy of.
+func objectParams(f *flow.Func, obj ast.Expr) []*types.Var { return object.Params(f, obj) }
 
 // stale: another write of the object lies between the capture and this write.
 func (cp *Capture) stale(c *Classifier, g *Finding) bool {

@@ -33,7 +33,7 @@ func (c *Classifier) finish(f *Finding) {
 		}
 	case Update, Refetch, Locked:
 		out := c.followerOf(s).Follow(s.Fn, s.Call)
-		if out.Dropped {
+		if out.Dropped && !f.empty {
 			f.set(SwallowedConflict, "a conflict of this write is dropped and nothing is queued again: the status is lost")
 			f.relate(out.At, "the conflict is dropped here")
 		}

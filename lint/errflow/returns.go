@@ -169,12 +169,26 @@ func asksRequeue(f *flow.Func, lhs ast.Expr) bool {
 	return ok && (sel.Sel.Name == "Requeue" || sel.Sel.Name == "RequeueAfter") && kube.IsResult(f.Pkg.TypeOf(sel.X))
 }
 
+// namedEnqueue: a function value cannot be looked into; one that is called enqueue is believed.
+func namedEnqueue(c *ast.CallExpr) bool {
+	name := ""
+	switch x := ast.Unparen(c.Fun).(type) {
+	case *ast.Ident:
+		name = x.Name
+	case *ast.SelectorExpr:
+		name = x.Sel.Name
+	}
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "enqueue") || strings.HasPrefix(name, "requeue")
+}
+
 // requeues: the node puts a key into a work queue, itself or in a function that it calls.
 func requeues(f *flow.Func, n ast.Node, depth int) bool {
 	found := false
 	f.EachCall(n, func(c *ast.CallExpr) {
 		fn := f.Pkg.Callee(c)
 		if fn == nil || found {
+			found = found || namedEnqueue(c)
 			return
 		}
 		if strings.HasPrefix(fn.Name(), "Add") && fn.Signature().Recv() != nil && kube.PkgPath(fn) == "k8s.io/client-go/util/workqueue" {

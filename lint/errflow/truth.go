@@ -3,6 +3,7 @@ package errflow
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
@@ -32,6 +33,10 @@ func (w *walk) truth(cond ast.Expr, s *state) (yes, no bool) {
 		return isError, !isError
 	case *ast.CallExpr:
 		return w.check(x, s)
+	case *ast.Ident:
+		if v := w.f.Pkg.Var(x); v != nil && s.no[v] {
+			return false, true
+		}
 	}
 	return true, true
 }
@@ -54,6 +59,10 @@ func (w *walk) check(call *ast.CallExpr, s *state) (yes, no bool) {
 		return !w.probing, w.probing
 	case kube.IsOtherReasonCheck(fn):
 		return false, true
+	case kube.IsFunc(fn, "errors", "Is") && len(call.Args) == 2 && w.mentions(call.Args[0], s):
+		return false, true
+	case kube.IsFunc(fn, "errors", "As") && len(call.Args) == 2 && !pointsToAPIStatus(w.f.Pkg.TypeOf(call.Args[1])):
+		return false, true
 	}
 	// A function of the program that asks for a conflict.
 	for _, d := range w.f.Pkg.DeclsOf(call) {
@@ -62,6 +71,13 @@ func (w *walk) check(call *ast.CallExpr, s *state) (yes, no bool) {
 		}
 	}
 	return true, true
+}
+
+func pointsToAPIStatus(t types.Type) bool {
+	if p, ok := t.(*types.Pointer); ok {
+		return isAPIStatus(p.Elem())
+	}
+	return true
 }
 
 // asksConflict: a function that answers whether its error is a conflict.

@@ -16,10 +16,11 @@ import (
 type state struct {
 	tainted map[*types.Var]bool // holds the conflict, or something made of it
 	nonNil  map[*types.Var]bool // is another error for sure
+	no      map[*types.Var]bool // is false for sure
 }
 
 func newState() *state {
-	return &state{tainted: map[*types.Var]bool{}, nonNil: map[*types.Var]bool{}}
+	return &state{tainted: map[*types.Var]bool{}, nonNil: map[*types.Var]bool{}, no: map[*types.Var]bool{}}
 }
 
 func (s *state) clone() *state {
@@ -29,6 +30,9 @@ func (s *state) clone() *state {
 	}
 	for v := range s.nonNil {
 		c.nonNil[v] = true
+	}
+	for v := range s.no {
+		c.no[v] = true
 	}
 	return c
 }
@@ -40,6 +44,9 @@ func (s *state) key() string {
 	}
 	for v := range s.nonNil {
 		k = append(k, "n"+strconv.Itoa(int(v.Pos())))
+	}
+	for v := range s.no {
+		k = append(k, "f"+strconv.Itoa(int(v.Pos())))
 	}
 	sort.Strings(k)
 	return strings.Join(k, ",")
@@ -176,6 +183,7 @@ func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
 	if requeues(w.f, a, 0) {
 		return false
 	}
+	w.assertion(a, s)
 	for i, lhs := range a.Lhs {
 		rhs := a.Rhs[0]
 		if len(a.Lhs) == len(a.Rhs) {
@@ -211,6 +219,27 @@ func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
 		}
 	}
 	return true
+}
+
+// assertion: a conflict is an API status and no other type of error.
+func (w *walk) assertion(a *ast.AssignStmt, s *state) {
+	if len(a.Lhs) != 2 || len(a.Rhs) != 1 {
+		return
+	}
+	v := w.f.Pkg.Var(a.Lhs[1])
+	if v == nil {
+		return
+	}
+	delete(s.no, v)
+	ta, ok := ast.Unparen(a.Rhs[0]).(*ast.TypeAssertExpr)
+	if ok && ta.Type != nil && w.mentions(ta.X, s) && !isAPIStatus(w.f.Pkg.TypeOf(ta.Type)) {
+		s.no[v] = true
+	}
+}
+
+func isAPIStatus(t types.Type) bool {
+	n := kube.Named(t)
+	return t == nil || n == nil || kube.PkgPath(n.Obj()) == kube.ErrorsPath || types.IsInterface(t)
 }
 
 // holdsError: what is made of an error and is not one of these (a message, a bool) no longer carries it.
@@ -285,11 +314,27 @@ func (w *walk) noteConjuncts(cond ast.Expr, op token.Token) {
 
 // nonNilIf is the variable that cond compares with nil by op.
 func (w *walk) nonNilIf(cond ast.Expr, op token.Token) *types.Var {
+	if call, ok := ast.Unparen(cond).(*ast.CallExpr); ok && op == token.NEQ && len(call.Args) > 0 {
+		return w.nonNilIfChecked(call)
+	}
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok || b.Op != op || !isNil(b.Y) {
 		return nil
 	}
 	v := w.f.Pkg.Var(b.X)
+	if v == nil || !kube.IsError(v.Type()) {
+		return nil
+	}
+	return v
+}
+
+// nonNilIfChecked is the error of which a check that is true only for real errors is asked.
+func (w *walk) nonNilIfChecked(call *ast.CallExpr) *types.Var {
+	fn := w.f.Pkg.Callee(call)
+	if !kube.IsConflictCheck(fn) && !kube.IsOtherReasonCheck(fn) && !kube.IsFunc(fn, "errors", "Is", "As") {
+		return nil
+	}
+	v := w.f.Pkg.Var(call.Args[0])
 	if v == nil || !kube.IsError(v.Type()) {
 		return nil
 	}

@@ -23,7 +23,7 @@ const (
 
 // PkgPath is the import path of the package that declares obj, without a vendor prefix; empty for the universe.
 func PkgPath(obj types.Object) string {
-	if obj == nil || obj.Pkg() == nil {
+	if fn, ok := obj.(*types.Func); ok && fn == nil || obj == nil || obj.Pkg() == nil {
 		return ""
 	}
 	return trimVendor(obj.Pkg().Path())

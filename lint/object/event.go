@@ -24,6 +24,7 @@ type Event struct {
 	Kind Kind
 	Path string
 	Call *ast.CallExpr // the call that does it, perhaps in another function
+	At   *ast.CallExpr // the call in the function that was asked about
 	In   *flow.Func
 	Obj  ast.Expr // the object, where the call names it
 	Key  ast.Expr // of a read: what is read
@@ -125,7 +126,7 @@ func (t *Tracker) callEvents(f *flow.Func, call *ast.CallExpr) []Event {
 				continue
 			}
 			if p := f.Path(arg); p != "" {
-				events = append(events, Event{Kind: e.kind, Path: p + e.suffix, Call: e.call, In: e.in, Obj: arg})
+				events = append(events, Event{Kind: e.kind, Path: p + e.suffix, Call: e.call, At: call, In: e.in, Obj: arg})
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func direct(f *flow.Func, call *ast.CallExpr, fn *types.Func) []Event {
 		if i >= len(call.Args) {
 			return nil
 		}
-		return []Event{{Kind: k, Path: f.Path(call.Args[i]), Call: call, In: f, Obj: call.Args[i]}}
+		return []Event{{Kind: k, Path: f.Path(call.Args[i]), Call: call, At: call, In: f, Obj: call.Args[i]}}
 	}
 	if into, _ := kube.IsGet(fn); into && len(call.Args) > 2 {
 		ev := at(Read, 2)
@@ -180,8 +181,10 @@ func (t *Tracker) Effects(f *flow.Func) []effect {
 		for _, b := range f.Graph().Blocks {
 			for i, n := range b.Nodes {
 				for _, ev := range t.Events(f, n) {
-					if e, ok := paramEffect(f, ev); ok && (e.kind == Read || goesOn(f, f.PointAt(b, i))) {
-						out = append(out, e)
+					for _, e := range paramEffects(f, ev) {
+						if e.kind == Read || goesOn(f, f.PointAt(b, i)) {
+							out = append(out, e)
+						}
 					}
 				}
 			}
@@ -191,21 +194,111 @@ func (t *Tracker) Effects(f *flow.Func) []effect {
 	return out
 }
 
-func paramEffect(f *flow.Func, ev Event) (effect, bool) {
+// paramEffects are an event as the callers of f see it: on the parameter that the object is, is below of, or, for a
+// write, is a copy of or was read by the key of.
+func paramEffects(f *flow.Func, ev Event) []effect {
 	sig := f.Signature()
-	if sig == nil || ev.Path == "" {
-		return effect{}, false
+	if sig == nil {
+		return nil
 	}
-	for i := -1; i < sig.Params().Len(); i++ {
+	for i := -1; i < sig.Params().Len() && ev.Path != ""; i++ {
 		v := f.Param(i)
 		if v == nil || v.Name() == "" || v.Name() == "_" {
 			continue
 		}
 		if p := flow.VarPath(v); flow.Within(ev.Path, p) {
-			return effect{kind: ev.Kind, param: i, suffix: ev.Path[len(p):], call: ev.Call, in: ev.In}, true
+			return []effect{{kind: ev.Kind, param: i, suffix: ev.Path[len(p):], call: ev.Call, in: ev.In}}
 		}
 	}
-	return effect{}, false
+	if ev.Kind != Write || ev.Obj == nil || ev.In.Outermost() != f.Outermost() {
+		return nil
+	}
+	var out []effect
+	for _, v := range Params(ev.In, ev.Obj) {
+		if i, ok := f.ParamIndex(v); ok {
+			out = append(out, effect{kind: Write, param: i, call: ev.Call, in: ev.In})
+		}
+	}
+	return out
+}
+
+// Params are the parameters of the declaration around f that obj is, or is a copy of, or shares its key with.
+func Params(f *flow.Func, obj ast.Expr) []*types.Var {
+	var out []*types.Var
+	seen := map[*types.Var]bool{}
+	outer := f.Outermost()
+	stop := func(e ast.Expr, fr *flow.Frame) bool {
+		v := fr.Fn.Pkg.Var(e)
+		if v == nil || fr.Fn.Pkg.Owner(v) != outer {
+			return isCopyCall(fr.Fn.Pkg, e)
+		}
+		_, param := outer.ParamIndex(v)
+		if !param {
+			return false
+		}
+		_, entry := fr.Fn.ReachingDefs(v, fr.Fn.At(e))
+		return entry
+	}
+	var follow func(e ast.Expr, fr *flow.Frame, depth int)
+	follow = func(e ast.Expr, fr *flow.Frame, depth int) {
+		for _, v := range flow.Trace(e, fr, stop) {
+			if v.Expr == nil || depth > 5 {
+				continue
+			}
+			pkg := v.Frame.Fn.Pkg
+			if p := pkg.Var(v.Expr); p != nil && pkg.Owner(p) == outer {
+				if _, ok := outer.ParamIndex(p); ok && !seen[p] {
+					seen[p] = true
+					out = append(out, p)
+				}
+				continue
+			}
+			if call, ok := v.Expr.(*ast.CallExpr); ok && isCopyCall(pkg, call) {
+				follow(ast.Unparen(call.Fun).(*ast.SelectorExpr).X, v.Frame, depth+1)
+			}
+		}
+	}
+	follow(obj, &flow.Frame{Fn: f}, 0)
+	for _, key := range keysOf(f, obj) {
+		follow(key, &flow.Frame{Fn: f}, 0)
+	}
+	return out
+}
+
+func isCopyCall(pkg *flow.Package, e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !kube.IsCopy(pkg.Callee(call)) {
+		return false
+	}
+	_, ok = ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok
+}
+
+// keysOf are the objects by whose key obj is read in the declaration around f.
+func keysOf(f *flow.Func, obj ast.Expr) []ast.Expr {
+	path := f.Path(obj)
+	if path == "" {
+		return nil
+	}
+	var out []ast.Expr
+	outer := f.Outermost()
+	ast.Inspect(outer.Node(), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if into, _ := kube.IsGet(f.Pkg.Callee(call)); !into || len(call.Args) < 3 || f.Path(call.Args[2]) != path {
+			return true
+		}
+		for _, v := range flow.Trace(call.Args[1], &flow.Frame{Fn: f}, nil) {
+			key, ok := v.Expr.(*ast.CallExpr)
+			if ok && kube.IsFunc(v.Frame.Fn.Pkg.Callee(key), kube.ClientPath, "ObjectKeyFromObject") && v.Frame.Fn.Outermost() == outer {
+				out = append(out, key.Args[0])
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // goesOn reports whether f can return after p in a way that tells the caller nothing: no error, no requeue, no "stop".

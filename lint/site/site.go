@@ -330,7 +330,8 @@ func (f *finder) methodValue(in *flow.Func, sel *ast.SelectorExpr) {
 	}
 	switch p := in.Parent(sel).(type) {
 	case *ast.CallExpr:
-		if ast.Unparen(p.Fun) == ast.Expr(sel) {
+		// Reflection on a method's type calls nothing.
+		if ast.Unparen(p.Fun) == ast.Expr(sel) || kube.PkgPath(f.pkg.FuncOf(p.Fun)) == "reflect" {
 			return
 		}
 	case *ast.ParenExpr:
