@@ -47,6 +47,7 @@ type node struct {
 	sleep     map[string][]Access
 	backtrack map[string]bool
 	done      map[string]bool
+	glued     map[string][]Access // what the step glued to a thread's step here touches
 	chosen    Choice
 	digest    uint64
 }
@@ -134,6 +135,9 @@ func (e *explorer) chooser() Chooser {
 			}
 		}
 		e.stack = append(e.stack, n)
+		if enabled[0].Glued && at > 0 {
+			e.stack[at-1].glue(enabled[0])
+		}
 		return n.chosen, true
 	}
 }
@@ -201,10 +205,18 @@ func (e *explorer) asleep(at int, ran []Step) map[string][]Access {
 	}
 	for _, a := range parent.enabled {
 		if parent.done[a.Thread] {
-			keep(a.Thread, a.Touches)
+			keep(a.Thread, append(parent.glued[a.Thread], a.Touches...))
 		}
 	}
 	return sleep
+}
+
+// glue notes what follows a step of this node in one go: whoever sleeps, sleeps with both.
+func (n *node) glue(a Action) {
+	if n.glued == nil {
+		n.glued = map[string][]Access{}
+	}
+	n.glued[a.Thread] = append([]Access{}, a.Touches...)
 }
 
 // pick prefers the thread that ran last, then the lowest rank.

@@ -144,6 +144,9 @@ func (e *explorer) reverse(o *order, i, j int) {
 	if i >= len(e.stack) {
 		return
 	}
+	for i > 0 && e.stack[i].enabled[0].Glued {
+		i-- // what is glued to a step is reversed with it
+	}
 	n := e.stack[i]
 	first := o.initials(i, j)
 	candidate := ""

@@ -47,6 +47,7 @@ type Action struct {
 	Outcomes []string // the ways it can end; the first is the ordinary one, the others are faults
 	Touches  []Access // at least what it will touch, whatever the outcome
 	Rank     int      // the plain schedule prefers the lowest rank
+	Glued    bool     // it belongs to the step before: nothing else can run between
 }
 
 // Choice is an action and its outcome.

@@ -45,6 +45,6 @@ func objectMetaSchema() spec.Schema {
 		"creationTimestamp": text(), "deletionTimestamp": text(),
 		"generation": *spec.Int64Property(), "deletionGracePeriodSeconds": *spec.Int64Property(),
 		"labels": texts(), "annotations": texts(), "finalizers": finalizers, "ownerReferences": owners,
-		"managedFields": *spec.ArrayProperty(nil),
+		"managedFields": *spec.ArrayProperty(spec.MapProperty(spec.StringProperty())),
 	}}}
 }

@@ -47,6 +47,13 @@ func (w *World) buildWriters() {
 
 // enabled lists the steps that could run next, in an order that is the same in every run.
 func (w *World) enabled() []schedule.Action {
+	if r := w.begun; r != nil {
+		if w.begun = nil; len(r.parked) == 1 && !r.c.proc.dead {
+			actions := w.controllerActions(r.c)
+			actions[0].Glued = true
+			return actions
+		}
+	}
 	var out []schedule.Action
 	for _, p := range w.processes {
 		for _, c := range p.controllers {

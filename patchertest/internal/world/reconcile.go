@@ -16,7 +16,8 @@ import (
 
 type runKey struct{}
 
-// start takes a key off the queue and runs its reconcile up to the first call.
+// start takes a key off the queue and runs its reconcile up to the first call, which follows at once: an event that
+// came in between would only cause a reconcile more.
 func (w *World) start(c *controller, key requestKey) {
 	w.own(c.proc)
 	w.touch(schedule.Write, c.location(key)...)
@@ -24,7 +25,7 @@ func (w *World) start(c *controller, key requestKey) {
 	w.touch(schedule.Read, "starts")
 	w.step.Slot = c.freed
 	delete(c.queue, key)
-	w.launch(c, key)
+	w.begun = w.launch(c, key)
 	if w.cfg.Record {
 		w.record.Call, w.record.Who = "reconcile "+key.String()+" begins", c.who()
 	}
@@ -75,6 +76,9 @@ func (w *World) finish(r *run) {
 	c := r.c
 	r.cancel()
 	c.running, c.lastRun[r.key], c.freed = nil, r, w.now()-1
+	if r.panicked && w.panicked == "" {
+		w.panicked = fmt.Sprintf("%s, reconcile of %s: %v", c.who(), r.key, r.err)
+	}
 	switch {
 	case r.err != nil:
 		if !errors.Is(r.err, reconcile.TerminalError(nil)) {
@@ -199,3 +203,6 @@ func (w *World) keysOf(c *controller) []requestKey {
 	}
 	return sortedKeys(keys)
 }
+
+// Panicked tells of the first reconcile that panicked.
+func (w *World) Panicked() string { return w.panicked }

@@ -33,10 +33,12 @@ type World struct {
 	steps      []schedule.Step
 	step       *schedule.Step
 	record     *Record
+	begun      *run // the reconcile that the last step began
 	crashes    int
 	timeouts   int
 	reconciles int
 	violation  *Violation
+	panicked   string
 }
 
 // commitNote is what the world knows of a commit beyond the store: who wrote it and what that writer had read.

@@ -1,0 +1,150 @@
+package patchertest
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
+)
+
+var replay = flag.String("patchertest.replay", "", "run only the schedule of this token, from the report of an earlier failure; choose the test with -run")
+
+// Explore runs the model in every schedule that the options allow, and fails the test with the report of a
+// counterexample if an invariant is violated. What was explored is logged.
+func Explore(t *testing.T, build func() Model, opts ...Option) {
+	t.Helper()
+	report := Check(t, build, opts...)
+	if report.Violation != nil {
+		t.Fatal(report.String())
+	}
+	t.Log(report.String())
+}
+
+// Check does what Explore does, and returns the report instead of failing.
+func Check(t *testing.T, build func() Model, opts ...Option) *Report {
+	t.Helper()
+	e := &explorer{t: t, build: build, settings: defaults()}
+	for _, opt := range opts {
+		opt(&e.settings)
+	}
+	if *replay != "" {
+		return e.replay(*replay)
+	}
+	return e.explore()
+}
+
+// Replay runs the one schedule of a token, and reports it.
+func Replay(t *testing.T, token string, build func() Model, opts ...Option) *Report {
+	t.Helper()
+	e := &explorer{t: t, build: build, settings: defaults()}
+	for _, opt := range opts {
+		opt(&e.settings)
+	}
+	return e.replay(token)
+}
+
+// explorer is one call of Explore.
+type explorer struct {
+	settings
+	t     *testing.T
+	build func() Model
+
+	catalog *sim.Catalog
+	crds    []*apiextensionsv1.CustomResourceDefinition
+
+	ordersSeen bool // some schedule depended on the order of writes to different objects
+}
+
+// graceSchedules are run after the first failure, to tell how rare failures are.
+const graceSchedules = 1000
+
+// shrinkRuns bounds the search for a shorter counterexample.
+const shrinkRuns = 600
+
+func (e *explorer) explore() *Report {
+	report := &Report{settings: e.settings}
+	result := e.search()
+	if e.ordersSeen && !e.ordered && (result.First == nil || !result.First.Verdict.Broken) {
+		// The reduction took writes of different objects as independent, and they are not in this model.
+		e.ordered = true
+		result = e.search()
+	}
+	report.Schedules, report.Exhaustive, report.failing = result.Schedules, result.Exhaustive, result.Failing
+	if result.First != nil {
+		e.explain(report, *result.First)
+	}
+	return report
+}
+
+// search tries all orders first; over budget, few departures from the plain schedule, then random ones.
+func (e *explorer) search() schedule.Result {
+	deadline := time.Now().Add(e.budget)
+	limits := schedule.Limits{Schedules: e.maxSchedules, Grace: graceSchedules, Stop: func() bool { return time.Now().After(deadline) }}
+	result := schedule.Explore(e.run, limits, e.reduce)
+	if result.Exhaustive || result.First != nil {
+		return result
+	}
+	deadline = time.Now().Add(e.budget / 2)
+	total := result.Schedules
+	for bound := 1; bound <= 2 && result.First == nil; bound++ {
+		limits.Schedules = e.samples
+		result = schedule.Departures(e.run, limits, bound)
+		total += result.Schedules
+	}
+	if result.First == nil {
+		limits.Schedules = e.samples
+		result = schedule.Random(e.run, limits, e.seed)
+		total += result.Schedules
+	}
+	result.Schedules, result.Exhaustive = total, false
+	return result
+}
+
+// explain shrinks a failing schedule, holds that it fails again the same way, and writes its steps down.
+func (e *explorer) explain(report *Report, found schedule.Failure) {
+	if found.Verdict.Broken {
+		report.Violation = &Violation{Invariant: found.Verdict.Invariant, Detail: found.Verdict.Detail, Broken: true}
+		return
+	}
+	if _, verdict := e.run(schedule.Follow(found.Choices)); verdict != found.Verdict {
+		report.Violation = notRepeated(found.Verdict, verdict)
+		return
+	}
+	found = schedule.Shrink(e.run, found, shrinkRuns)
+	token := schedule.Encode(e.run, found.Choices)
+	recorded := e.record(schedule.Follow(found.Choices))
+	report.Violation = e.violation(recorded, token)
+}
+
+func notRepeated(first, second schedule.Verdict) *Violation {
+	return &Violation{Invariant: "deterministic", Broken: true, Detail: fmt.Sprintf(
+		"one schedule, run twice, ended differently: first %s, then %s; look for maps that are ranged over, clocks, random numbers or goroutines that the model does not control",
+		ending(first), ending(second))}
+}
+
+func ending(v schedule.Verdict) string {
+	if !v.Failed() {
+		return "well"
+	}
+	return "in " + v.Invariant + " (" + v.Detail + ")"
+}
+
+func (e *explorer) replay(token string) *Report {
+	report := &Report{settings: e.settings, Schedules: 1, replayed: true}
+	choose, err := schedule.Decode(token)
+	if err != nil {
+		report.Violation = &Violation{Invariant: "replay", Detail: err.Error(), Broken: true}
+		return report
+	}
+	recorded := e.record(choose)
+	if recorded.violation != nil || recorded.stuck != "" {
+		report.failing = 1
+		report.Violation = e.violation(recorded, token)
+	}
+	return report
+}

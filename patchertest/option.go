@@ -1,0 +1,73 @@
+package patchertest
+
+import "time"
+
+// Option sets what is explored, and how far.
+type Option func(*settings)
+
+type settings struct {
+	replicas      int
+	stale         bool
+	crashes       int
+	timeouts      int
+	earlyTimers   int
+	maxReconciles int
+	maxSchedules  int
+	budget        time.Duration
+	watchdog      time.Duration
+	reduce        bool
+	seed          uint64
+	samples       int
+	ordered       bool
+}
+
+func defaults() settings {
+	return settings{
+		replicas: 1, earlyTimers: 1, maxReconciles: 100, maxSchedules: 200_000, budget: 60 * time.Second,
+		watchdog: 5 * time.Second, reduce: true, seed: 1, samples: 2000,
+	}
+}
+
+// Replicas runs every controller in n processes at once, each with its own cache: a leader hand-over. The default is 1.
+func Replicas(n int) Option { return func(s *settings) { s.replicas = max(n, 1) } }
+
+// StaleReads makes every delivery of a watch event to a cache a step of its own, to be tried early and late. Without it
+// caches learn of a write at once.
+func StaleReads() Option { return func(s *settings) { s.stale = true } }
+
+// Crashes lets up to n processes crash in a schedule, before or after any write, and start again.
+func Crashes(n int) Option { return func(s *settings) { s.crashes = n } }
+
+// Timeouts lets up to n live calls of a schedule fail by timeout; a write was then committed, or was not.
+func Timeouts(n int) Option { return func(s *settings) { s.timeouts = n } }
+
+// EarlyTimers lets the timer of a key (RequeueAfter, or the backoff of an error; 30 seconds at most) end n times a
+// schedule while other steps are possible. After that, and for longer timers, time passes when nothing else is left to
+// do. The default is 1.
+func EarlyTimers(n int) Option { return func(s *settings) { s.earlyTimers = n } }
+
+// MaxReconciles is how many reconciles a schedule may have; more is a livelock. The default is 100.
+func MaxReconciles(n int) Option { return func(s *settings) { s.maxReconciles = n } }
+
+// MaxSchedules is how many schedules are run before the exploration falls back to sampling. The default is 200000.
+func MaxSchedules(n int) Option { return func(s *settings) { s.maxSchedules = n } }
+
+// Budget is how long schedules are run before the exploration falls back to sampling. The default is a minute.
+func Budget(d time.Duration) Option { return func(s *settings) { s.budget = d } }
+
+// Watchdog is how long a step may take in real time before the model is reported as stuck. The default is 5 seconds.
+func Watchdog(d time.Duration) Option { return func(s *settings) { s.watchdog = d } }
+
+// Seed of the random schedules that are run over budget, and of the randomness that reconcilers see. The default is 1.
+func Seed(n uint64) Option { return func(s *settings) { s.seed = n } }
+
+// Samples is how many random schedules are run over budget. The default is 2000.
+func Samples(n int) Option { return func(s *settings) { s.samples = n } }
+
+// NoReduction runs every order of all steps, those included that differ in nothing. It is there to check the reduction.
+func NoReduction() Option { return func(s *settings) { s.reduce = false } }
+
+// OrderedWrites treats writes of different objects as dependent on each other. It is needed only where a reconciler
+// compares resourceVersions of different objects; where one stores them, or an invariant reads several objects, that
+// is found out.
+func OrderedWrites() Option { return func(s *settings) { s.ordered = true } }
