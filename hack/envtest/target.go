@@ -22,6 +22,9 @@ var binaries = []string{"etcd", "kube-apiserver"}
 // stampFile is written last: a directory without it, or with another content, is not a finished build.
 const stampFile = ".stamp"
 
+// unfinished is the pattern of the directories that builds are made in.
+const unfinished = ".build-*"
+
 // target is a directory of binaries of one version.
 type target struct {
 	dir     string
@@ -112,11 +115,11 @@ func (t *target) current() bool {
 
 // buildAll builds beside the directory's files and moves each into place when it is whole, the stamp last.
 func (t *target) buildAll(progress *progress) error {
-	temp := filepath.Join(t.dir, ".build") // what a killed build left there is removed by the next one
-	if err := os.RemoveAll(temp); err != nil {
+	if err := t.removeUnfinished(); err != nil {
 		return err
 	}
-	if err := os.Mkdir(temp, 0o755); err != nil {
+	temp, err := os.MkdirTemp(t.dir, unfinished)
+	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
@@ -137,6 +140,16 @@ func (t *target) buildAll(progress *progress) error {
 		}
 	}
 	return nil
+}
+
+// removeUnfinished removes what killed builds have left. Each build has a directory of its own, since the compiler of a
+// killed one may still be running.
+func (t *target) removeUnfinished() error {
+	left, err := filepath.Glob(filepath.Join(t.dir, unfinished))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
 }
 
 func (t *target) buildOne(name, output string, progress *progress) error {

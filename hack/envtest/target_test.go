@@ -48,6 +48,23 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+func TestUnfinishedBuildsAreRemoved(t *testing.T) {
+	tg := finished(t)
+	if err := os.Mkdir(filepath.Join(tg.dir, ".build-1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(tg.dir, ".build-1", "etcd"), "half")
+	if err := tg.removeUnfinished(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(tg.dir, unfinished)); len(left) != 0 {
+		t.Errorf("left %s", left)
+	}
+	if !tg.current() {
+		t.Error("the finished build is damaged")
+	}
+}
+
 func TestDirectoryMustBeNamedAfterTheVersion(t *testing.T) {
 	tg, err := newTarget(filepath.Join(t.TempDir(), "1.2.3"))
 	if err == nil || !strings.Contains(err.Error(), "expected a directory named 1.") {
