@@ -2,6 +2,7 @@ package patcher_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"testing"
 
@@ -17,7 +18,13 @@ import (
 var server *realserver.Server
 
 func TestMain(m *testing.M) {
-	os.Exit(realserver.Run(m, func(s *realserver.Server) { server = s }, realserver.WithCRDDirs("internal/testapi/crd")))
+	crds, err := variants()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(realserver.Run(m, func(s *realserver.Server) { server = s },
+		realserver.WithCRDDirs("internal/testapi/crd"), realserver.WithCRDs(crds...)))
 }
 
 func newScheme(t testing.TB) *runtime.Scheme {

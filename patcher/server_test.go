@@ -1,0 +1,259 @@
+package patcher_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
+	"github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
+)
+
+// newGauge creates the kind with required fields. No status was ever written to it.
+func newGauge(t *testing.T, w *wire) *v1.Gauge {
+	t.Helper()
+	gauge := &v1.Gauge{ObjectMeta: metav1.ObjectMeta{Name: server.Namespace(t)}}
+	// The Go type would send its zero status along, which a create ignores.
+	if err := w.Create(t.Context(), gauge); err != nil {
+		t.Fatal(err)
+	}
+	return gauge
+}
+
+func TestS17_RequiredFieldsTravel(t *testing.T) {
+	t.Run("rule: the first write, where only the phase changed", func(t *testing.T) {
+		w := newWire(t)
+		gauge, p, err := v1status.NewGaugeStatusClient(w, w).Fetch(t.Context(), client.ObjectKeyFromObject(newGauge(t, w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gauge.Status.Phase = "Ready"
+		status := patchOf(t, w.during(func() { flushGauge(t, p) }))["status"]
+		want := map[string]any{
+			"phase": "Ready",
+			"ready": false, "count": 0.0, "reason": "", "items": []any{}, "links": map[string]any{}, "limit": "0",
+			"nested": map[string]any{"on": false, "level": 0.0, "deep": map[string]any{"marks": []any{}}},
+			"soft":   map[string]any{},
+		}
+		if !reflect.DeepEqual(status, want) {
+			t.Errorf("sent %v, want %v", status, want)
+		}
+	})
+	t.Run("rule: a later write carries those that are still zero, and no other", func(t *testing.T) {
+		w := newWire(t)
+		gauge, p, err := v1status.NewGaugeStatusClient(w, w).Fetch(t.Context(), client.ObjectKeyFromObject(newGauge(t, w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gauge.Status = v1.GaugeStatus{
+			Ready: true, Count: 3, Items: []string{"a"}, Links: map[string]string{"a": "b"}, Limit: resource.MustParse("5"),
+			Nested: v1.Nested{Level: 2}, Entries: []v1.Entry{{Name: "one"}},
+		}
+		flushGauge(t, p)
+		gauge.Status.Phase = "Ready"
+		status := patchOf(t, w.during(func() { flushGauge(t, p) }))["status"]
+		want := map[string]any{
+			"phase": "Ready", "reason": "", "soft": map[string]any{},
+			"nested": map[string]any{"on": false, "deep": map[string]any{"marks": []any{}}},
+		}
+		if !reflect.DeepEqual(status, want) {
+			t.Errorf("sent %v, want %v", status, want)
+		}
+	})
+	t.Run("rule: a nil list inside a list item goes as []", func(t *testing.T) {
+		w := newWire(t)
+		gauge, p, err := v1status.NewGaugeStatusClient(w, w).Fetch(t.Context(), client.ObjectKeyFromObject(newGauge(t, w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gauge.Status.Entries = []v1.Entry{{Name: "one"}}
+		if result, err := p.Flush(t.Context()); err != nil || result != patcher.ResultPatched {
+			t.Fatalf("Flush: %q, %v", result, err)
+		}
+		if gauge.Status.Entries[0].Tags != nil {
+			t.Error("the status was replaced, though the server stored what was sent")
+		}
+	})
+	t.Run("rule: clearing a required field", func(t *testing.T) {
+		w := newWire(t)
+		key := client.ObjectKeyFromObject(newGauge(t, w))
+		gauge, p, err := v1status.NewGaugeStatusClient(w, w).Fetch(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gauge.Status.Items, gauge.Status.Nested.Deep.Marks, gauge.Status.Soft.Hint = []string{"a"}, []int32{1}, "x"
+		flushGauge(t, p)
+		gauge.Status.Items, gauge.Status.Nested.Deep.Marks, gauge.Status.Soft.Hint = nil, nil, ""
+		flushGauge(t, p)
+		live := &v1.Gauge{}
+		if err := w.Get(t.Context(), key, live); err != nil {
+			t.Fatal(err)
+		}
+		if len(live.Status.Items) != 0 || len(live.Status.Nested.Deep.Marks) != 0 || live.Status.Soft.Hint != "" {
+			t.Errorf("the server has %+v", live.Status)
+		}
+	})
+	t.Run("control: the plain locked patch is refused", func(t *testing.T) {
+		w := newWire(t)
+		gauge := newGauge(t, w)
+		base := gauge.DeepCopy()
+		gauge.Status.Phase = "Ready"
+		err := w.Status().Patch(t.Context(), gauge, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+		if !apierrors.IsInvalid(err) {
+			t.Errorf("%v, want a 422: the tests above prove nothing", err)
+		}
+	})
+}
+
+func TestS17_AtEveryLevelOfObjects(t *testing.T) {
+	b := newBed(t, func(s *v1.CellStatus) {
+		s.Plan = &v1.Plan{ID: "p-1"}
+		s.Shares = map[string]v1.Share{"zero": {Owner: "o"}, "one": {Weight: 1}}
+	})
+	cell, p := b.fetch()
+	cell.Status.Phase = "Ready"
+	status := patchOf(t, b.wire.during(func() { b.flush(p, patcher.ResultPatched) }))["status"]
+	want := map[string]any{
+		"phase":  "Ready",
+		"plan":   map[string]any{"done": false},
+		"shares": map[string]any{"zero": map[string]any{"weight": 0.0}},
+	}
+	if !reflect.DeepEqual(status, want) {
+		t.Errorf("sent %v, want %v", status, want)
+	}
+}
+
+func flushGauge(t *testing.T, p *v1status.GaugeStatusPatcher) {
+	t.Helper()
+	if result, err := p.Flush(t.Context()); err != nil || result != patcher.ResultPatched {
+		t.Fatalf("Flush: %q, %v", result, err)
+	}
+	if result, err := p.Flush(t.Context()); err != nil || result != patcher.ResultUnchanged {
+		t.Fatalf("Flush again: %q, %v", result, err)
+	}
+}
+
+func TestS18_WhatAMergePatchCannotStore(t *testing.T) {
+	withNull := func(s *v1.CellStatus) {
+		s.Free = &runtime.RawExtension{Raw: []byte(`{"kept":1,"dropped":null,"list":[{"gone":null,"kept":2}]}`)}
+	}
+	t.Run("rule: it is sent once", func(t *testing.T) {
+		b := newBed(t)
+		for i, want := range []patcher.Result{patcher.ResultPatched, patcher.ResultUnchanged, patcher.ResultUnchanged} {
+			cell, p := b.fetch()
+			withNull(&cell.Status)
+			sent := b.wire.during(func() { b.flush(p, want) })
+			if i > 0 && len(sent) > 0 {
+				t.Errorf("reconcile %d sent %v", i, sent)
+			}
+		}
+		requireFree(t, b, `{"kept":1,"list":[{"kept":2}]}`)
+	})
+	t.Run("rule: a value that becomes null is deleted", func(t *testing.T) {
+		b := newBed(t, func(s *v1.CellStatus) { s.Free = &runtime.RawExtension{Raw: []byte(`{"a":1,"b":2}`)} })
+		cell, p := b.fetch()
+		cell.Status.Free.Raw = []byte(`{"a":1,"b":null}`)
+		b.flush(p, patcher.ResultPatched)
+		requireFree(t, b, `{"a":1}`)
+	})
+	t.Run("control: the plain idiom sends it for ever", func(t *testing.T) {
+		b := newBed(t)
+		for range 2 {
+			cell := b.live()
+			base := cell.DeepCopy()
+			withNull(&cell.Status)
+			data, err := lockedMerge(base).Data(cell)
+			b.must(err)
+			var body struct {
+				Status map[string]any `json:"status"`
+			}
+			b.must(json.Unmarshal(data, &body))
+			if len(body.Status) == 0 {
+				t.Error("nothing to send: the test above proves nothing")
+			}
+			b.must(b.wire.Status().Patch(b.ctx, cell, lockedMerge(base)))
+		}
+	})
+}
+
+func requireFree(t *testing.T, b *bed, want string) {
+	t.Helper()
+	var got, wanted any
+	b.must(json.Unmarshal(b.live().Status.Free.Raw, &got))
+	b.must(json.Unmarshal([]byte(want), &wanted))
+	if !reflect.DeepEqual(got, wanted) {
+		t.Errorf("the server has %v, want %v", got, wanted)
+	}
+}
+
+func TestS16_FieldsThatTheGoTypeDoesNotKnow(t *testing.T) {
+	unknown := `{"status":{"newer":{"a":1},"free":{"x":1},"plan":{"id":"p-1","done":false,"newer":"n","tasks":[{"name":"one","newer":"n"}]}}}`
+	seed := func(t *testing.T) *bed {
+		b := newBed(t)
+		b.must(b.wire.Create(b.ctx, newerCell(b)))
+		return b
+	}
+	read := func(b *bed) map[string]any {
+		obj := newerCell(b)
+		b.must(b.wire.Get(b.ctx, b.key, obj))
+		status, _ := obj.Object["status"].(map[string]any)
+		return status
+	}
+	write := func(b *bed, body string) {
+		b.must(b.wire.Status().Patch(b.ctx, newerCell(b), client.RawPatch(types.MergePatchType, []byte(body))))
+	}
+	t.Run("rule: a Flush keeps them, except inside a list that it replaces", func(t *testing.T) {
+		b := seed(t)
+		write(b, unknown)
+		c := olderClient(t)
+		cell, p, err := v1status.NewCellStatusClient(c, c).Fetch(b.ctx, b.key)
+		b.must(err)
+		cell.Status.Phase, cell.Status.Plan.Done = "Ready", true
+		b.flush(p, patcher.ResultPatched)
+		status := read(b)
+		plan := status["plan"].(map[string]any)
+		if status["newer"] == nil || plan["newer"] == nil || status["phase"] != "Ready" || plan["done"] != true {
+			t.Errorf("the server has %v", status)
+		}
+		if task := plan["tasks"].([]any)[0].(map[string]any); task["newer"] == nil {
+			t.Errorf("a list that did not change was replaced: %v", task)
+		}
+		cell.Status.Plan.Tasks[0].Note = "changed"
+		b.flush(p, patcher.ResultPatched)
+		if task := read(b)["plan"].(map[string]any)["tasks"].([]any)[0].(map[string]any); task["newer"] != nil {
+			t.Errorf("the list was not replaced whole, and the documentation says so: %v", task)
+		}
+	})
+	t.Run("control: Update drops them", func(t *testing.T) {
+		b := seed(t)
+		write(b, unknown)
+		c := olderClient(t)
+		cell := &v1.Cell{}
+		b.must(c.Get(b.ctx, b.key, cell))
+		cell.Status.Phase = "Ready"
+		b.must(c.Status().Update(b.ctx, cell))
+		if status := read(b); status["newer"] != nil {
+			t.Errorf("the server has %v: the test above proves nothing", status)
+		}
+	})
+}
+
+func TestS13_AKindWithoutTheSubresource(t *testing.T) {
+	b := newBed(t)
+	cell := newerCell(b)
+	cell.SetGroupVersionKind(bareCells)
+	b.must(b.wire.Create(b.ctx, cell))
+	c := server.Client(t, schemeWith(t, bareCells))
+	requireNoSubresource(t, c, b.key)
+	if _, _, err := v1status.NewCellStatusClient(c, c).Fetch(b.ctx, client.ObjectKey{Namespace: b.key.Namespace, Name: "none"}); !apierrors.IsNotFound(err) {
+		t.Errorf("control: %v", err)
+	}
+}
