@@ -6,12 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // launcher notes the process id that the server keeps, since envtest does not tell it. `--help` is envtest asking for flags.
 const launcher = `#!/bin/sh
-[ "$1" = --help ] || echo $$ >'%[1]s.pid'
-exec '%[2]s' "$@"
+[ "$1" = --help ] || echo $$ >%s
+exec %s "$@"
 `
 
 // undertaker blocks until its input ends, which it does when the test process ends, however it does: a panic, a
@@ -48,7 +49,12 @@ func newGuard() (*guard, error) {
 // launcher returns the path of a program that runs binary under the guard's eyes.
 func (g *guard) launcher(binary string) (string, error) {
 	path := filepath.Join(g.dir, filepath.Base(binary))
-	return path, os.WriteFile(path, fmt.Appendf(nil, launcher, path, binary), 0o755)
+	return path, os.WriteFile(path, fmt.Appendf(nil, launcher, quote(path+".pid"), quote(binary)), 0o755)
+}
+
+// quote makes a path one word of a shell.
+func quote(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // end kills the processes and removes the directory.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -16,7 +17,11 @@ func startEcho(t *testing.T, g *guard) (cmd *exec.Cmd, echo func() error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := g.launcher(cat)
+	odd := filepath.Join(t.TempDir(), "it's a path") // as a directory of a user may be called
+	if err := os.Symlink(cat, odd); err != nil {
+		t.Fatal(err)
+	}
+	path, err := g.launcher(odd)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,9 +27,9 @@ const namespaceTimeout = 30 * time.Second
 
 // Server is a kube-apiserver with its etcd, up and with the CRDs established. It is safe for concurrent use.
 type Server struct {
-	env    *envtest.Environment
-	config *rest.Config
-	guard  *guard
+	config     *rest.Config
+	namespaces client.Client // for Namespace
+	stop       func() error
 }
 
 // Start starts a server for one test, and stops it at the test's end. A server that does not come up fails the test.
@@ -92,13 +93,20 @@ func New(opts ...Option) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("starting the API server of %s: %w%s", binaries, err, logs.tail()), guard.end())
 	}
 	config.QPS = -1 // a limit in the client only hides races
-	return &Server{env: env, config: config, guard: guard}, nil
+	namespaces, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	if err != nil {
+		return nil, errors.Join(err, guard.end())
+	}
+	stop := sync.OnceValue(func() error { return stop(env, guard) })
+	return &Server{config: config, namespaces: namespaces, stop: stop}, nil
 }
 
-// Stop ends both processes at once and removes what they stored.
-func (s *Server) Stop() error {
-	killed := s.guard.end()
-	if err := s.env.Stop(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+// Stop ends both processes at once and removes what they stored. A second call does nothing more.
+func (s *Server) Stop() error { return s.stop() }
+
+func stop(env *envtest.Environment, guard *guard) error {
+	killed := guard.end()
+	if err := env.Stop(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return errors.Join(killed, fmt.Errorf("stopping the API server: %w", err))
 	}
 	return killed
@@ -137,7 +145,7 @@ func (s *Server) Namespace(t testing.TB) string {
 	ctx, cancel := context.WithTimeout(t.Context(), namespaceTimeout)
 	defer cancel()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: namespacePrefix(t.Name())}}
-	if err := s.Client(t, scheme.Scheme).Create(ctx, ns); err != nil {
+	if err := s.namespaces.Create(ctx, ns); err != nil {
 		t.Fatalf("creating a namespace: %v", err)
 	}
 	return ns.Name

@@ -105,6 +105,9 @@ func TestStartStopsTheServerWithItsTestAndDoesNotWaitForWatches(t *testing.T) {
 	for range pods.ResultChan() { // ends with the server
 	}
 	waitUntilRefused(t, second.Config())
+	if err := second.Stop(); err != nil {
+		t.Errorf("the second Stop: %v", err)
+	}
 }
 
 func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
