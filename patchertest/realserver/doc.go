@@ -29,6 +29,6 @@
 // Recorder, Gate and Fault work on HTTP requests, below any client: their Wrap goes to [Server.Config] or
 // [Server.Client], or to the Wrap of any rest.Config. A [Match] says which requests are meant.
 //
-// A write that a test repeats or races must not wait for luck: nothing here sleeps or polls. Every wait takes a context,
-// which must have a deadline, and its error says what was expected and what there was instead.
+// Gate and Drain wait for events and never poll. Every wait takes a context, which must have a deadline, and its error
+// says what was expected and what there was instead.
 package realserver
