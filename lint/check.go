@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
+	"github.com/statuspatcher/statuspatcher/lint/directive"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
+	"github.com/statuspatcher/statuspatcher/lint/patchers"
 	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
@@ -53,14 +55,69 @@ func (c *Check) files(pkg *flow.Package) []*ast.File {
 	return files
 }
 
-// Findings are the classified sites of a package, in the order of the source.
-func (c *Check) Findings(pkg *flow.Package) []*class.Finding {
+// Findings are the classified sites of a package and what is wrong with its patchers, in the order of the source, and
+// the directives that are no good.
+func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Directive) {
+	files := c.files(pkg)
 	var out []*class.Finding
 	for _, s := range c.sites[pkg] {
-		out = append(out, c.classifier.Classify(s))
+		f := c.classifier.Classify(s)
+		if s.Writer == kube.Main && s.Verb == kube.Update && f.Class == class.Spec {
+			continue // an ordinary update of the main resource is nobody's concern here
+		}
+		out = append(out, f)
 	}
+	if kube.UsesPatchers(pkg.Types) {
+		out = append(out, c.patchers(pkg, files)...)
+	}
+	out = onePerSite(out)
 	sortFindings(pkg.Fset, out)
+	var ds []*directive.Directive
+	for _, file := range files {
+		ds = append(ds, directive.Parse(pkg.Fset, file)...)
+	}
+	directive.Apply(pkg.Fset, ds, out)
+	return out, ds
+}
+
+func (c *Check) patchers(pkg *flow.Package, files []*ast.File) []*class.Finding {
+	var out []*class.Finding
+	for _, f := range pkg.Funcs() {
+		for _, file := range files {
+			if file.FileStart <= f.Node().Pos() && f.Node().End() <= file.FileEnd {
+				out = append(out, patchers.Find(f, c.classifier.Tracker())...)
+			}
+		}
+	}
 	return out
+}
+
+// onePerSite keeps one finding a call: what goes on behind a patcher's back outweighs a class that is not wrong itself.
+func onePerSite(fs []*class.Finding) []*class.Finding {
+	best := map[ast.Node]*class.Finding{}
+	for _, f := range fs {
+		if b := best[f.Node()]; b == nil || f.Class.Before(b.Class) {
+			best[f.Node()] = f
+		}
+	}
+	var out []*class.Finding
+	for _, f := range fs {
+		if best[f.Node()] == f {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Reported says whether the lint reports a finding, as opposed to the audit, which lists all.
+func (o Options) Reported(f *class.Finding) bool {
+	switch f.Verdict() {
+	case class.Fix:
+		return true
+	case class.OK, class.NotKnown:
+		return o.Ban && f.Class != class.Generated
+	}
+	return false
 }
 
 func sortFindings(fset *token.FileSet, fs []*class.Finding) {

@@ -12,8 +12,10 @@ type Options struct {
 	Wrappers []string // full names of functions whose calls count as status writes: example.com/op/pkg.Write, (*example.com/op/pkg.T).Write
 }
 
-func (o *Options) register(fs *flag.FlagSet) {
+// Register adds the options to a command line.
+func (o *Options) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Ban, "ban", o.Ban, "report every handwritten status write, whatever its class")
+	fs.BoolVar(&o.Tests, "tests", o.Tests, "look at test files, and at packages that import a test framework")
 	fs.Func("wrappers", "comma-separated full names of functions whose calls count as status writes", func(s string) error {
 		o.Wrappers = append(o.Wrappers, strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })...)
 		return nil

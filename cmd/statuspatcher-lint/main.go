@@ -1,29 +1,70 @@
-// Command statuspatcher-lint finds handwritten status writes in Kubernetes controllers.
+// Command statuspatcher-lint finds handwritten writes of Kubernetes status, says which of them lose data, and rewrites
+// the common shapes to generated patchers.
+//
+//	statuspatcher-lint ./...                   every site that should be fixed; exit 0 none, 3 some, 1 could not
+//	statuspatcher-lint -ban ./...              every handwritten status write, right or wrong
+//	statuspatcher-lint -fix ./...              apply the suggested fixes; -diff shows them instead
+//	statuspatcher-lint -audit ./...            every site with its class; exit 0
+//	statuspatcher-lint -baseline=FILE ./...    only what is not in FILE, an earlier -audit -format=json
+//	go vet -vettool=$(which statuspatcher-lint) ./...
 package main
 
 import (
-	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
+	"strings"
+
+	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/audit"
-	"github.com/statuspatcher/statuspatcher/lint/driver"
+)
+
+// Exit codes.
+const (
+	exitClean    = 0
+	exitFailed   = 1
+	exitFindings = 3
 )
 
 func main() {
-	dir, _ := os.Getwd()
-	m, err := driver.Load{Dir: dir, Patterns: os.Args[len(os.Args)-1:]}.Run()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if asVetTool(os.Args[1:]) {
+		vetTool()
+		return
 	}
-	c := lint.NewCheck(m.Program, lint.Options{})
-	out := []audit.Record{}
-	for _, p := range m.Packages {
-		for _, f := range c.Findings(m.Flow[p]) {
-			out = append(out, audit.New(m.Fset, m.Root, f))
+	os.Exit(standalone(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// asVetTool recognises the protocol of go vet -vettool: what it asks first, and the unit it hands over.
+func asVetTool(args []string) bool {
+	for _, a := range args {
+		if a == "-V=full" || a == "-flags" || strings.HasSuffix(a, ".cfg") {
+			return true
 		}
 	}
-	json.NewEncoder(os.Stdout).Encode(out)
+	return false
+}
+
+// vetTool runs one package for go vet. The rule's flags go without the analyzer's name in front, as in the standalone tool.
+func vetTool() {
+	opts := &lint.Options{}
+	opts.Register(flag.CommandLine)
+	analyzer := lint.New(opts)
+	analyzer.Flags = flag.FlagSet{}
+	unitchecker.Main(analyzer)
+}
+
+const usage = `statuspatcher-lint finds handwritten writes of Kubernetes status and says which of them lose data.
+
+Usage: statuspatcher-lint [flags] [packages]
+       go vet -vettool=$(which statuspatcher-lint) [packages]
+
+Exit status: 0 nothing to fix, 3 something to fix, 1 could not look at everything.
+
+Flags:
+`
+
+func fail(stderr interface{ Write([]byte) (int, error) }, err error) int {
+	fmt.Fprintln(stderr, "statuspatcher-lint: "+err.Error())
+	return exitFailed
 }

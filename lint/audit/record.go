@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 	"path/filepath"
@@ -32,7 +33,13 @@ func New(fset *token.FileSet, root string, f *class.Finding) Record {
 	r := Record{
 		File: Relative(root, pos.Filename), Line: pos.Line, Column: pos.Column,
 		Function: functionName(f), Call: callText(f), Kind: kindName(f.Kind),
-		Class: f.Class, Verdict: f.Class.Verdict(), Reason: f.Reason,
+		Class: f.Class, Verdict: f.Verdict(), Reason: f.Reason,
+	}
+	if f.Allowed != "" {
+		r.Reason = "allowed: " + f.Allowed
+	}
+	for _, fix := range f.Fixes {
+		r.Fixable = r.Fixable || fix.Safe
 	}
 	return r
 }
@@ -58,11 +65,13 @@ func functionName(f *class.Finding) string {
 }
 
 func callText(f *class.Finding) string {
-	if f.Site == nil {
-		return ""
-	}
-	if f.Site.Call != nil {
-		return strings.Join(strings.Fields(types.ExprString(f.Site.Call.Fun)), " ")
+	switch {
+	case f.Call != nil:
+		return strings.Join(strings.Fields(types.ExprString(f.Call.Fun)), " ")
+	case f.Site != nil:
+		if e, ok := f.Site.Node.(ast.Expr); ok {
+			return types.ExprString(e)
+		}
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"sort"
 
 	"github.com/statuspatcher/statuspatcher/lint/errflow"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
@@ -48,6 +49,9 @@ var order = []Class{Transplant, StaleBase, AliasedBase, DeadRetry, BlindMerge, B
 // Known reports whether c is the name of a class.
 func Known(c Class) bool { return rank(c) < len(order) }
 
+// Before reports whether c takes precedence over d.
+func (c Class) Before(d Class) bool { return rank(c) < rank(d) }
+
 func rank(c Class) int {
 	for i, o := range order {
 		if o == c {
@@ -90,7 +94,8 @@ type Related struct {
 
 // A Finding is a site with its class.
 type Finding struct {
-	Site    *site.Site
+	Site    *site.Site    // nil for findings about patchers
+	Call    *ast.CallExpr // what is called there
 	Pos     token.Pos
 	End     token.Pos
 	Fn      *flow.Func
@@ -98,6 +103,9 @@ type Finding struct {
 	Reason  string
 	Kind    types.Type // what is written; nil if it is not known
 	Related []Related
+	// Allowed is the reason of the directive that allows the finding; empty without one.
+	Allowed string
+	Fixes   []FixEdit
 
 	// empty: what is sent holds no status, so none can be lost.
 	empty bool
@@ -106,6 +114,36 @@ type Finding struct {
 	Merge *flow.Value
 	// Base is where the base was captured, if that is known.
 	Base *Capture
+}
+
+// FixEdit is what would mend a finding.
+type FixEdit struct {
+	Message string
+	// Safe is false for a fix that is only suggested: somebody must read the code before it is applied.
+	Safe  bool
+	Edits []Edit
+}
+
+// Edit replaces source text.
+type Edit struct {
+	Pos, End token.Pos
+	Text     string
+}
+
+// Node is the syntax that the finding is about.
+func (f *Finding) Node() ast.Node {
+	if f.Call != nil {
+		return f.Call
+	}
+	return f.Site.Node
+}
+
+// Verdict is the verdict of the class, or info if a directive allows it.
+func (f *Finding) Verdict() Verdict {
+	if f.Allowed != "" {
+		return Info
+	}
+	return f.Class.Verdict()
 }
 
 // Classifier classifies the sites of a program. It is for one goroutine.
@@ -132,7 +170,7 @@ func (c *Classifier) Tracker() *object.Tracker { return c.tracker }
 
 // Classify gives a site its class.
 func (c *Classifier) Classify(s *site.Site) *Finding {
-	f := &Finding{Site: s, Fn: s.Fn, Pos: s.Node.Pos(), End: s.Node.End(), Kind: c.kind(s)}
+	f := &Finding{Site: s, Call: s.Call, Fn: s.Fn, Pos: s.Node.Pos(), End: s.Node.End(), Kind: c.kind(s)}
 	if !s.Status {
 		f.Class, f.Reason = c.outOfScope(s)
 		return f
@@ -144,6 +182,8 @@ func (c *Classifier) Classify(s *site.Site) *Finding {
 func (c *Classifier) status(f *Finding) {
 	s := f.Site
 	switch {
+	case s.Writer == kube.Generated:
+		f.set(Generated, "written by the generated patcher")
 	case s.Wrapper:
 		f.set(Unknown, "calls a function that was named as a wrapper; its own status write is classified where it is")
 	case s.Call == nil:
@@ -217,4 +257,9 @@ func concrete(t types.Type) types.Type {
 		return nil
 	}
 	return t
+}
+
+// Sort puts classes into the order of precedence.
+func Sort(cs []Class) {
+	sort.Slice(cs, func(i, j int) bool { return cs[i].Before(cs[j]) })
 }

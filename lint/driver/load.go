@@ -23,6 +23,7 @@ type Load struct {
 
 // Module is what was loaded.
 type Module struct {
+	Dir      string // the directory that was loaded
 	Root     string // directory of the main module; the working directory without one
 	Fset     *token.FileSet
 	Packages []*packages.Package
@@ -51,7 +52,7 @@ func (l Load) Run() (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Fset: cfg.Fset, Root: l.Dir, Flow: map[*packages.Package]*flow.Package{}}
+	m := &Module{Fset: cfg.Fset, Dir: l.Dir, Root: l.Dir, Flow: map[*packages.Package]*flow.Package{}}
 	var flows []*flow.Package
 	for _, p := range pkgs {
 		if strings.HasSuffix(p.PkgPath, ".test") && p.Name == "main" {

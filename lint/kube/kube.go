@@ -66,6 +66,21 @@ func Relevant(pkg *types.Package) bool {
 	return reaches(pkg)
 }
 
+// UsesPatchers reports whether a package can hold a generated patcher: the runtime is among what its imports import.
+func UsesPatchers(pkg *types.Package) bool {
+	for _, imp := range pkg.Imports() {
+		if trimVendor(imp.Path()) == PatcherPath {
+			return true
+		}
+		for _, second := range imp.Imports() {
+			if trimVendor(second.Path()) == PatcherPath {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Named is the named type behind t, through pointers and aliases; nil if there is none.
 func Named(t types.Type) *types.Named {
 	if t == nil {

@@ -41,6 +41,8 @@ func Kind(fn *types.Func) (Writer, Verb) {
 		return CreateOrPatch, Patch
 	case fn.Signature().Recv() == nil:
 		return NoWriter, ""
+	case isFlush(fn):
+		return Generated, Patch
 	case isWriterVerb(fn):
 		return SubResource, Verb(fn.Name())
 	case isMainVerb(fn):
@@ -51,6 +53,17 @@ func Kind(fn *types.Func) (Writer, Verb) {
 		return ClientsetVerb, Verb(fn.Name())
 	}
 	return NoWriter, ""
+}
+
+// isFlush: a method of a generated patcher, or of its client, that writes status.
+func isFlush(fn *types.Func) bool {
+	switch fn.Name() {
+	case "Flush", "FlushOnReturn", "Retry":
+	default:
+		return false
+	}
+	p, c := GeneratedPatcher(fn.Signature().Recv().Type())
+	return p || c
 }
 
 // isWriterVerb: a method of SubResourceWriter, or one with its shape: a context first, and last the options of a

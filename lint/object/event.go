@@ -151,7 +151,7 @@ func direct(f *flow.Func, call *ast.CallExpr, fn *types.Func) []Event {
 	}
 	writer, verb := kube.Kind(fn)
 	switch {
-	case writer == kube.NoWriter, verb == kube.Delete:
+	case writer == kube.NoWriter, writer == kube.Generated, verb == kube.Delete:
 		return nil
 	case writer == kube.SubResource:
 		if verb == kube.Create {

@@ -196,6 +196,14 @@ func (f *finder) addOn(s *Site, on ast.Expr) {
 		return
 	case kube.SubResource:
 		s.Status, s.Subresource = Addressed(on, s.Fn)
+	case kube.Main:
+		if s.Verb == kube.Create || s.Verb == kube.Delete {
+			return
+		}
+	case kube.Generated:
+		s.Status = true
+		f.sites = append(f.sites, s)
+		return
 	case kube.ClientsetStatus:
 		s.Status = true
 	case kube.ClientsetVerb:

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/statuspatcher/statuspatcher/lint"
+	"github.com/statuspatcher/statuspatcher/lint/audit"
+	"github.com/statuspatcher/statuspatcher/lint/driver"
+)
+
+// command is what the command line asks for.
+type command struct {
+	opts     lint.Options
+	audit    bool
+	fix      bool
+	diff     bool
+	json     bool
+	format   string
+	baseline string
+	tags     string
+	patterns []string
+}
+
+func parse(args []string, stderr io.Writer) (*command, error) {
+	c := &command{}
+	fs := flag.NewFlagSet("statuspatcher-lint", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		fs.PrintDefaults()
+	}
+	c.opts.Register(fs)
+	fs.BoolVar(&c.audit, "audit", false, "list every site with its class, and exit 0")
+	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes")
+	fs.BoolVar(&c.diff, "diff", false, "show what -fix would change, and change nothing")
+	fs.BoolVar(&c.json, "json", false, "print diagnostics in the JSON of analysis drivers")
+	fs.StringVar(&c.format, "format", "text", "format of the audit: "+strings.Join(audit.Formats, ", "))
+	fs.StringVar(&c.baseline, "baseline", "", "leave out what is in `FILE`, an earlier -audit -format=json")
+	fs.StringVar(&c.tags, "tags", "", "comma-separated build tags, as in go build")
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	c.patterns = fs.Args()
+	switch {
+	case !slices.Contains(audit.Formats, c.format):
+		return nil, fmt.Errorf("format %q is unknown: expected one of %s", c.format, strings.Join(audit.Formats, ", "))
+	case c.format != "text" && !c.audit:
+		return nil, fmt.Errorf("-format=%s needs -audit; for diagnostics there is -json", c.format)
+	case c.audit && (c.fix || c.diff):
+		return nil, errors.New("-audit lists and -fix changes: ask for one of them")
+	}
+	if len(c.patterns) == 0 {
+		c.patterns = []string{"."}
+	}
+	return c, nil
+}
+
+func standalone(args []string, stdout, stderr io.Writer) int {
+	c, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitClean
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	var base *audit.Baseline
+	if c.baseline != "" {
+		if base, err = audit.ReadBaseline(c.baseline); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	load := driver.Load{Dir: dir, Patterns: c.patterns, Tags: c.tags, Tests: c.opts.Tests}
+	stop := progressOn(stderr, "loading packages")
+	m, err := load.Run()
+	stop()
+	if err != nil {
+		return fail(stderr, fmt.Errorf("cannot load %s: %w", strings.Join(c.patterns, " "), err))
+	}
+	for _, p := range m.Problems {
+		fmt.Fprintln(stderr, "statuspatcher-lint: "+p.Error())
+	}
+	return c.report(m, base, stdout, stderr)
+}
+
+func (c *command) report(m *driver.Module, base *audit.Baseline, stdout, stderr io.Writer) int {
+	res := m.Check(c.opts)
+	res.Without(base)
+	if c.audit {
+		for i := range res.Directives {
+			fmt.Fprintln(stderr, c.line(m, res.Directives[i]))
+		}
+		if err := audit.Write(stdout, c.format, res.Records()); err != nil {
+			return fail(stderr, err)
+		}
+		return exitOf(m, exitClean)
+	}
+	items := res.Reported(c.opts)
+	if c.json {
+		if err := driver.WriteJSON(stdout, m.Fset, items, res.Directives); err != nil {
+			return fail(stderr, err)
+		}
+		return exitOf(m, exitClean)
+	}
+	if c.fix || c.diff {
+		return c.applyFixes(m, items, stdout, stderr)
+	}
+	for _, it := range items {
+		fmt.Fprintln(stdout, driver.Line(m, it))
+	}
+	for _, d := range res.Directives {
+		fmt.Fprintln(stdout, c.line(m, d))
+	}
+	if len(items)+len(res.Directives) > 0 {
+		return exitOf(m, exitFindings)
+	}
+	return exitOf(m, exitClean)
+}
+
+func (c *command) line(m *driver.Module, d driver.Directive) string {
+	return m.Position(d.Pos) + ": " + d.Message
+}
+
+// exitOf is code, unless something could not be looked at.
+func exitOf(m *driver.Module, code int) int {
+	if len(m.Problems) > 0 {
+		return exitFailed
+	}
+	return code
+}
+
+func (c *command) applyFixes(m *driver.Module, items []driver.Item, stdout, stderr io.Writer) int {
+	return exitFailed
+}

@@ -1,0 +1,86 @@
+package lint
+
+import (
+	"fmt"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/statuspatcher/statuspatcher/lint/class"
+	"github.com/statuspatcher/statuspatcher/lint/directive"
+	"github.com/statuspatcher/statuspatcher/lint/flow"
+	"github.com/statuspatcher/statuspatcher/lint/kube"
+)
+
+// Name is the analyzer's name, for vet tools and golangci-lint alike.
+const Name = "statuspatcher"
+
+const url = "https://pkg.go.dev/github.com/statuspatcher/statuspatcher/lint"
+
+// Analyzer reports the status writes that are wrong; its flags are the fields of Options.
+var Analyzer = New(&Options{})
+
+// New makes an analyzer. It reads the options when it runs, so a command line may still set them.
+func New(opts *Options) *analysis.Analyzer {
+	a := &analysis.Analyzer{
+		Name: Name,
+		Doc:  Doc,
+		URL:  url,
+		// Packages with errors are analysed as far as they go. No other analyzer is required and no fact: either would
+		// make drivers load the syntax of every dependency.
+		RunDespiteErrors: true,
+	}
+	opts.Register(&a.Flags)
+	a.Run = func(pass *analysis.Pass) (any, error) {
+		return nil, run(pass, *opts)
+	}
+	return a
+}
+
+func run(pass *analysis.Pass, opts Options) error {
+	if !kube.Relevant(pass.Pkg) {
+		return nil
+	}
+	pkg := &flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}
+	check := NewCheck(flow.New(pkg), opts)
+	findings, directives := check.Findings(pkg)
+	for _, f := range findings {
+		if opts.Reported(f) {
+			pass.Report(Diagnostic(f))
+		}
+	}
+	for _, d := range directives {
+		if p := Problem(d); p != "" {
+			pass.Report(analysis.Diagnostic{Pos: d.Pos, Category: "directive", Message: p})
+		}
+	}
+	return nil
+}
+
+// Diagnostic is a finding in the terms of go/analysis: its category is the class.
+func Diagnostic(f *class.Finding) analysis.Diagnostic {
+	d := analysis.Diagnostic{Pos: f.Pos, End: f.End, Category: string(f.Class), Message: fmt.Sprintf("%s: %s", f.Class, f.Reason), URL: url + "#" + string(f.Class)}
+	for _, r := range f.Related {
+		d.Related = append(d.Related, analysis.RelatedInformation{Pos: r.Pos, Message: r.Message})
+	}
+	for _, fix := range f.Fixes {
+		sf := analysis.SuggestedFix{Message: fix.Message}
+		for _, e := range fix.Edits {
+			sf.TextEdits = append(sf.TextEdits, analysis.TextEdit{Pos: e.Pos, End: e.End, NewText: []byte(e.Text)})
+		}
+		if fix.Safe {
+			d.SuggestedFixes = append(d.SuggestedFixes, sf)
+		}
+	}
+	return d
+}
+
+// Problem is what is wrong with a directive: it is malformed, or it suppresses nothing. Empty if nothing is.
+func Problem(d *directive.Directive) string {
+	switch {
+	case d.Problem != "":
+		return d.Problem
+	case !d.Used:
+		return fmt.Sprintf("the directive allows %s, but there is no such finding here: remove it", d.Class)
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package driver
+
+import (
+	"encoding/json"
+	"go/token"
+	"io"
+
+	"github.com/statuspatcher/statuspatcher/lint"
+)
+
+// The shapes of an analysis driver's -json output.
+type jsonDiagnostic struct {
+	Category       string        `json:"category,omitempty"`
+	Posn           string        `json:"posn"`
+	End            string        `json:"end"`
+	Message        string        `json:"message"`
+	SuggestedFixes []jsonFix     `json:"suggested_fixes,omitempty"`
+	Related        []jsonRelated `json:"related,omitempty"`
+}
+
+type jsonFix struct {
+	Message string     `json:"message"`
+	Edits   []jsonEdit `json:"edits"`
+}
+
+type jsonEdit struct {
+	Filename string `json:"filename"`
+	Start    int    `json:"start"`
+	End      int    `json:"end"`
+	New      string `json:"new"`
+}
+
+type jsonRelated struct {
+	Posn    string `json:"posn"`
+	Message string `json:"message"`
+}
+
+// WriteJSON prints diagnostics as analysis drivers do: by package, then by analyzer.
+func WriteJSON(w io.Writer, fset *token.FileSet, items []Item, ds []Directive) error {
+	tree := map[string]map[string][]jsonDiagnostic{}
+	add := func(pkg string, d jsonDiagnostic) {
+		if tree[pkg] == nil {
+			tree[pkg] = map[string][]jsonDiagnostic{}
+		}
+		tree[pkg][lint.Name] = append(tree[pkg][lint.Name], d)
+	}
+	for _, it := range items {
+		add(it.Package.ID, diagnostic(fset, it))
+	}
+	for _, d := range ds {
+		posn := fset.Position(d.Pos).String()
+		add(d.Package.ID, jsonDiagnostic{Category: "directive", Posn: posn, End: posn, Message: d.Message})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "\t")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(tree)
+}
+
+func diagnostic(fset *token.FileSet, it Item) jsonDiagnostic {
+	d := lint.Diagnostic(it.Finding)
+	out := jsonDiagnostic{Category: d.Category, Posn: fset.Position(d.Pos).String(), End: fset.Position(d.End).String(), Message: d.Message}
+	for _, r := range d.Related {
+		out.Related = append(out.Related, jsonRelated{Posn: fset.Position(r.Pos).String(), Message: r.Message})
+	}
+	for _, fix := range d.SuggestedFixes {
+		jf := jsonFix{Message: fix.Message}
+		for _, e := range fix.TextEdits {
+			p := fset.Position(e.Pos)
+			jf.Edits = append(jf.Edits, jsonEdit{p.Filename, p.Offset, fset.Position(e.End).Offset, string(e.NewText)})
+		}
+		out.SuggestedFixes = append(out.SuggestedFixes, jf)
+	}
+	return out
+}
