@@ -3,6 +3,7 @@ package patcher
 import (
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -69,6 +70,10 @@ func EqualMapFunc[M ~map[K]V, K comparable, V any](a, b M, equal func(a, b *V) b
 	}
 	return true
 }
+
+// EqualDeep is reflect.DeepEqual, for types that generated code cannot compare field by field: those with fields that are
+// not exported, and those of other modules, which an upgrade may change.
+func EqualDeep[V any](a, b *V) bool { return reflect.DeepEqual(a, b) }
 
 // Trim clears *base and *status when they are equal. Generated code calls it for the fields whose zero value has no
 // JSON, so that a diff marshals only what changed.

@@ -1,0 +1,283 @@
+package generator
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A target is a directory that gets a file.
+type target struct {
+	dir, importPath, name string
+	same                  bool
+	kinds                 []kind
+	// declared are the identifiers of the package's other files, with their places.
+	declared map[string]token.Position
+}
+
+// files plans the file of each target.
+func (g *generation) files(m *module, c *collector, kinds []kind) error {
+	render, err := newRenderer()
+	if err != nil {
+		return err
+	}
+	for _, t := range g.targets(m, c, kinds) {
+		g.neighbours(t)
+		g.clashes(t)
+		if len(g.faults.list) > 0 {
+			continue
+		}
+		content, err := render.render(g.model(m, c, t))
+		if err != nil {
+			return err
+		}
+		g.want[filepath.Join(t.dir, OutputName)] = content
+	}
+	return nil
+}
+
+// targets groups the kinds by where they are written.
+func (g *generation) targets(m *module, c *collector, kinds []kind) []*target {
+	byDir := map[string]*target{}
+	packages := map[string]bool{}
+	for _, k := range kinds {
+		packages[k.obj.Pkg().Path()] = true
+		t := g.target(c, k)
+		if known := byDir[t.dir]; known != nil {
+			t = known
+		}
+		t.kinds = append(t.kinds, k)
+		byDir[t.dir] = t
+	}
+	if g.OutputDir != "" && len(g.Types) == 0 && len(packages) > 1 {
+		g.faults.add("output:dir is for one API package, and there are %d: %s: name one in paths=, or leave output:dir out", len(packages), strings.Join(sortedKeys(packages), ", "))
+	}
+	var out []*target
+	for _, dir := range sortedKeys(byDir) {
+		out = append(out, byDir[dir])
+	}
+	return out
+}
+
+func (g *generation) target(c *collector, k kind) *target {
+	api := c.prune.byPath(k.obj.Pkg().Path()).pkg
+	dir := filepath.Dir(api.CompiledGoFiles[0])
+	switch {
+	case g.OutputDir != "":
+		return &target{dir: g.OutputDir, importPath: g.importPath(g.OutputDir), name: packageName(g.OutputDir)}
+	case g.OutputSame:
+		return &target{dir: dir, importPath: api.PkgPath, name: api.Name, same: true}
+	}
+	name := api.Name + "status"
+	return &target{dir: filepath.Join(dir, name), importPath: path.Join(api.PkgPath, name), name: name}
+}
+
+// packageName makes a package name of a directory's.
+func packageName(dir string) string {
+	name := strings.ToLower(strings.ReplaceAll(identifier(filepath.Base(dir)), "_", ""))
+	if !token.IsIdentifier(name) {
+		name = "status" + name
+	}
+	return name
+}
+
+// importPath is that of a directory, which need not exist yet.
+func (g *generation) importPath(dir string) string {
+	m := findModule(dir)
+	if m == nil {
+		g.faults.add("output:dir=%s: no go.mod in it or above it", g.faults.display(dir))
+		return ""
+	}
+	rel, err := filepath.Rel(m.root, dir)
+	if err != nil {
+		g.faults.add("output:dir=%s: %v", g.faults.display(dir), err)
+		return ""
+	}
+	return path.Join(m.path, filepath.ToSlash(rel))
+}
+
+// neighbours reads what the other files of the package declare, and takes over the package's name.
+func (g *generation) neighbours(t *target) {
+	t.declared = map[string]token.Position{}
+	entries, err := os.ReadDir(t.dir)
+	if err != nil {
+		return // there is no such directory yet
+	}
+	for _, entry := range entries {
+		name := filepath.Join(t.dir, entry.Name())
+		if entry.IsDir() || !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		content, err := os.ReadFile(name)
+		if err != nil || ours(content) && entry.Name() == OutputName {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, _ := parser.ParseFile(fset, name, content, parser.SkipObjectResolution)
+		if file == nil || strings.HasSuffix(file.Name.Name, "_test") {
+			continue
+		}
+		if strings.HasSuffix(name, "_test.go") && file.Name.Name != t.name {
+			continue
+		}
+		if file.Name.Name != t.name && t.same == false && g.OutputDir == "" {
+			g.faults.at(fset.Position(file.Name.Pos()), "package %s is in the directory where package %s is generated: move it, or generate with output:dir=", file.Name.Name, t.name)
+		} else {
+			t.name = file.Name.Name
+		}
+		declare(fset, file, t.declared)
+	}
+}
+
+func declare(fset *token.FileSet, file *ast.File, into map[string]token.Position) {
+	add := func(name *ast.Ident) { into[name.Name] = fset.Position(name.Pos()) }
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						add(name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// clashes finds names that would be declared twice.
+func (g *generation) clashes(t *target) {
+	by := map[string]kind{}
+	for _, k := range t.kinds {
+		name := k.obj.Name()
+		for _, made := range []string{name + "StatusClient", "New" + name + "StatusClient", name + "StatusPatcher"} {
+			pos := g.fset.Position(k.obj.Pos())
+			if at, taken := t.declared[made]; taken {
+				g.faults.at(at, "%s is also what would be generated for %s: rename it, or generate into another package with output:dir=", made, name)
+			} else if other, taken := by[made]; taken {
+				g.faults.at(pos, "%s would be generated for this type, and for %s.%s: give each an output:dir= of its own", made, other.obj.Pkg().Path(), other.obj.Name())
+			}
+			by[made] = k
+		}
+	}
+	for _, name := range fixedImports {
+		if at, taken := t.declared[name]; taken {
+			g.faults.at(at, "%s is also the name of a package that the generated file imports: rename it, or generate into another package with output:dir=", name)
+		}
+	}
+}
+
+// model makes what the templates are told of a target.
+func (g *generation) model(m *module, c *collector, t *target) *file {
+	taken := &names{taken: map[string]bool{}}
+	for name := range t.declared {
+		taken.taken[name] = true
+	}
+	api := map[string]bool{}
+	for _, k := range t.kinds {
+		api[k.obj.Pkg().Path()] = true
+	}
+	im := newImports(t.importPath, api, taken.taken)
+	compare := &comparer{
+		imports: im, names: taken, local: t.importPath,
+		byType: map[*types.TypeName]*equalFunc{}, visiting: map[*types.TypeName]bool{},
+		own: func(pkg *types.Package) bool {
+			s := c.prune.byPath(pkg.Path())
+			return s != nil && s.pkg.Module != nil && c.prune.own[s.pkg.Module.Path]
+		},
+		importable: func(pkg *types.Package) bool { return importable(pkg, t.importPath) },
+	}
+	maker := &modeller{imports: im, names: taken, compare: compare}
+	out := &file{Header: header, Boilerplate: g.boilerplate, Package: t.name, Same: t.same, BuildTag: t.same}
+	out.Kinds = maker.kinds(t.kinds)
+	out.Funcs = compare.funcs
+	out.Standard, out.Others = im.lines()
+	out.Of = of(t.kinds)
+	return out
+}
+
+// of says in words where the kinds are from.
+func of(kinds []kind) string {
+	names := map[string]bool{}
+	for _, k := range kinds {
+		names[k.obj.Pkg().Path()] = true
+	}
+	if len(names) == 1 {
+		return fmt.Sprintf("package %s", kinds[0].obj.Pkg().Name())
+	}
+	return "these packages: " + strings.Join(sortedKeys(names), ", ")
+}
+
+// importable tells whether a file of the package at path local may import pkg.
+func importable(pkg *types.Package, local string) bool {
+	before, _, inside := cutLast(pkg.Path(), "internal")
+	return pkg.Name() != "main" && (!inside || local == before || strings.HasPrefix(local, before+"/"))
+}
+
+// cutLast cuts an import path around the last element that is elem.
+func cutLast(importPath, elem string) (before, after string, found bool) {
+	parts := strings.Split(importPath, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if parts[i] == elem {
+			return strings.Join(parts[:i], "/"), strings.Join(parts[i+1:], "/"), true
+		}
+	}
+	return importPath, "", false
+}
+
+// retire plans to remove what earlier runs wrote for the directories that the patterns name. What is still wanted is planned
+// over it later.
+func (g *generation) retire(m *module) {
+	if g.OutputDir != "" {
+		g.retireFile(filepath.Join(g.OutputDir, OutputName), func([]byte) bool { return true })
+		return
+	}
+	for _, d := range m.sorted() {
+		if bytes.Contains(d.output, []byte("\n//go:build !ignore_autogenerated")) || bytes.HasPrefix(d.output, []byte("//go:build !ignore_autogenerated")) {
+			g.want[filepath.Join(d.path, OutputName)] = nil
+		}
+		children, _ := filepath.Glob(filepath.Join(escape(d.path), "*status", OutputName))
+		for _, child := range children {
+			// The child package of an API package imports it; anything else in such a place is not of this run.
+			g.retireFile(child, func(content []byte) bool { return bytes.Contains(content, []byte(`"`+d.importPath+`"`)) })
+		}
+	}
+}
+
+func (g *generation) retireFile(name string, of func(content []byte) bool) {
+	if content, err := os.ReadFile(name); err == nil && ours(content) && of(content) {
+		g.want[name] = nil
+	}
+}
+
+// escape keeps the characters of a path from being a pattern.
+func escape(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// testMarkers reports markers in a test file, where nobody reads them.
+func (g *generation) testMarkers(name string) {
+	file, _ := parser.ParseFile(g.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if file == nil {
+		return
+	}
+	for _, l := range lines(file.Comments...) {
+		if judge(l.text) == ok {
+			g.faults.at(g.fset.Position(l.pos), "%s in a test file is not read: move the type out of the test, or remove the line", l.text)
+		}
+	}
+}

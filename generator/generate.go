@@ -1,0 +1,174 @@
+package generator
+
+import (
+	"fmt"
+	"go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrStale is what Run with Verify returns when a generated file is not what it would be.
+type ErrStale struct{ Files int }
+
+func (e ErrStale) Error() string {
+	if e.Files == 1 {
+		return "1 file is stale: run statuspatcher-gen with the same options, without verify"
+	}
+	return fmt.Sprintf("%d files are stale: run statuspatcher-gen with the same options, without verify", e.Files)
+}
+
+// Run does what the options say. It returns Errors for wrong input, and then has written nothing; ErrStale under Verify,
+// with the diff on stdout.
+func Run(o Options, stdout io.Writer) error {
+	g, err := newGeneration(o)
+	if err != nil {
+		return err
+	}
+	want, err := g.plan()
+	if err != nil {
+		return err
+	}
+	changes, err := diff(want)
+	if err != nil {
+		g.faults.add("%v", err)
+		return g.faults.err()
+	}
+	if !o.Verify {
+		if err := write(changes); err != nil {
+			return fmt.Errorf("nothing is changed that is not whole: %w", err)
+		}
+		return nil
+	}
+	for _, c := range changes {
+		if _, err := io.WriteString(stdout, c.unified(g.faults.display(c.path))); err != nil {
+			return err
+		}
+	}
+	if len(changes) > 0 {
+		return ErrStale{len(changes)}
+	}
+	return nil
+}
+
+// A generation is one run.
+type generation struct {
+	Options
+	fset        *token.FileSet
+	faults      *faults
+	boilerplate string
+	modules     map[string]*module
+	// want are the files that there should be, nil for those that there should not.
+	want map[string][]byte
+	// kindsFound counts the kinds that were asked for.
+	kindsFound int
+}
+
+func newGeneration(o Options) (*generation, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}}
+	if o.HeaderFile != "" {
+		if !filepath.IsAbs(o.HeaderFile) {
+			o.HeaderFile = filepath.Join(dir, o.HeaderFile)
+		}
+		content, err := os.ReadFile(o.HeaderFile)
+		if err != nil {
+			g.faults.add("headerFile: %v", err)
+			return nil, g.faults.err()
+		}
+		g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+o.Year))
+	}
+	if o.OutputDir != "" && !filepath.IsAbs(o.OutputDir) {
+		g.OutputDir = filepath.Join(dir, o.OutputDir)
+	}
+	return g, nil
+}
+
+// plan finds out which files there should be.
+func (g *generation) plan() (map[string][]byte, error) {
+	scan := &scanner{faults: g.faults, modules: g.modules}
+	foreign := scan.scan(g.Paths)
+	if len(g.Types) > 0 || len(foreign) > 0 {
+		if m := scan.moduleOf(g.faults.dir, "."); m != nil {
+			for _, name := range g.Types {
+				path, _ := splitType(name)
+				foreign = append(foreign, path)
+			}
+		}
+	}
+	if err := g.faults.err(); err != nil {
+		return nil, err
+	}
+	for _, root := range sortedKeys(g.modules) {
+		m := g.modules[root]
+		g.retire(m)
+		paths := foreign
+		if m != g.modules[moduleRoot(g.faults.dir)] {
+			paths = nil
+		}
+		if err := g.module(m, paths); err != nil {
+			return nil, err
+		}
+	}
+	if g.kindsFound == 0 && len(g.want) == 0 {
+		g.faults.add("no kind is marked below %s: write // +%s=true above a kind, or above the package clause for all kinds of the package", strings.Join(g.Paths, ", "), generateMarker)
+	}
+	return g.want, g.faults.err()
+}
+
+func moduleRoot(dir string) string {
+	if m := findModule(dir); m != nil {
+		return m.root
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// module plans the files of one module.
+func (g *generation) module(m *module, foreign []string) error {
+	paths := slices.Clone(foreign)
+	for _, d := range m.sorted() {
+		for _, test := range d.tests {
+			g.testMarkers(test)
+		}
+		if d.marked {
+			paths = append(paths, d.importPath)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	slices.Sort(paths)
+	pkgs, err := load(g.fset, m.root, g.Tags, slices.Compact(paths))
+	if err != nil {
+		g.faults.add("%v", err)
+		return g.faults.err()
+	}
+	c := &collector{fset: g.fset, faults: g.faults, prune: newPruner(g.fset, m.path)}
+	if len(g.Types) > 0 {
+		c.namedKinds(pkgs, g.Types)
+	} else {
+		for _, pkg := range pkgs {
+			c.markedKinds(pkg)
+		}
+	}
+	kinds := c.resolve()
+	g.kindsFound += len(c.wanted)
+	if len(g.faults.list) > 0 {
+		return nil
+	}
+	return g.files(m, c, kinds)
+}

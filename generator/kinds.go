@@ -1,0 +1,231 @@
+package generator
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+)
+
+// A kind is a type that a patcher can be generated for.
+type kind struct {
+	obj *types.TypeName
+	// status is the type that the Status field has, or points to.
+	status *types.TypeName
+	// pointer tells that the field is a pointer.
+	pointer            bool
+	clusterScoped      bool
+	conditions         bool
+	observedGeneration bool
+	// namedConditions tells that the conditions are of a named slice type.
+	namedConditions bool
+}
+
+// A resolver turns what is asked for into kinds, or says why it cannot be.
+type resolver struct {
+	fset   *token.FileSet
+	faults *faults
+	prune  *pruner
+}
+
+// resolve checks one kind. The order of the checks is that in which a reader would mend them.
+func (r *resolver) resolve(w wanted) (kind, bool) {
+	obj, _ := w.pkg.Types.Scope().Lookup(w.name).(*types.TypeName)
+	if obj == nil {
+		return kind{}, false // the type checker has said why
+	}
+	k := kind{obj: obj}
+	pos := r.fset.Position(obj.Pos())
+	s := r.prune.source(w.pkg)
+	marks := s.lines(w.name)
+	k.clusterScoped = clusterScoped(marks)
+	structure, isStruct := obj.Type().Underlying().(*types.Struct)
+	switch {
+	case obj.IsAlias():
+		r.faults.at(pos, "%s is an alias: put the marker above the type that it stands for, %s, or generate with types=", w.name, types.Unalias(obj.Type()))
+	case obj.Type().(*types.Named).TypeParams().Len() > 0:
+		r.faults.at(pos, "%s is a generic type, and a kind is not: put the marker above a type without type parameters", w.name)
+	case !isStruct:
+		r.faults.at(pos, "%s is not a struct, so it is no kind: remove the marker in line %d", w.name, w.pos.Line)
+	case !ast.IsExported(w.name):
+		r.faults.at(pos, "%s is not exported: a kind starts with a capital letter", w.name)
+	case !embeds(structure, "ObjectMeta"):
+		r.faults.at(pos, "%s has no metadata: add the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`, or remove the marker", w.name)
+	case !embeds(structure, "TypeMeta"):
+		r.faults.at(pos, "%s has no metav1.TypeMeta: add the field metav1.TypeMeta `json:\",inline\"`", w.name)
+	case w.markable && !has(marks, "kubebuilder:subresource:status"):
+		r.faults.at(pos, "%s has no status subresource, so the API server would refuse every write of its status: add // +kubebuilder:subresource:status above it, and generate the CRD again", w.name)
+	case !s.promises(w.name, "DeepCopyObject"):
+		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: add // +kubebuilder:object:root=true above it, and run controller-gen object", w.name)
+	default:
+		return k, r.status(&k, pos)
+	}
+	return kind{}, false
+}
+
+func clusterScoped(marks []line) bool {
+	for _, l := range marks {
+		if strings.HasPrefix(l.text, "+kubebuilder:resource") && strings.Contains(strings.ReplaceAll(l.text, `"`, ""), "scope=Cluster") ||
+			l.text == "+genclient:nonNamespaced" {
+			return true
+		}
+	}
+	return false
+}
+
+// embeds tells whether a struct has the methods of metav1.TypeMeta or metav1.ObjectMeta by embedding it, at any depth.
+func embeds(s *types.Struct, name string) bool {
+	for field := range s.Fields() {
+		if !field.Embedded() {
+			continue
+		}
+		named, ok := types.Unalias(deref(field.Type())).(*types.Named)
+		if !ok {
+			continue
+		}
+		if isMeta(named.Obj(), name) {
+			return true
+		}
+		if inner, ok := named.Underlying().(*types.Struct); ok && embeds(inner, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isMeta(obj *types.TypeName, name string) bool {
+	return obj.Name() == name && obj.Pkg() != nil && obj.Pkg().Path() == metaPath
+}
+
+func deref(t types.Type) types.Type {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
+
+// status checks the Status field of a kind and its type.
+func (r *resolver) status(k *kind, pos token.Position) bool {
+	name := k.obj.Name()
+	field, index, _ := types.LookupFieldOrMethod(k.obj.Type(), true, k.obj.Pkg(), "Status")
+	status, ok := field.(*types.Var)
+	if !ok {
+		r.faults.at(pos, "%s has no Status field: add Status %sStatus `json:\"status,omitempty\"`, or remove the marker", name, name)
+		return false
+	}
+	if fault := reach(k.obj.Type(), index); fault != "" {
+		r.faults.at(r.fset.Position(status.Pos()), "%s: %s", name, fault)
+		return false
+	}
+	pos = r.fset.Position(status.Pos())
+	_, k.pointer = types.Unalias(status.Type()).(*types.Pointer)
+	named, ok := types.Unalias(deref(status.Type())).(*types.Named)
+	switch {
+	case types.Unalias(deref(status.Type())) == types.Typ[types.Invalid]:
+		return false // the type checker has said why
+	case !ok || types.IsInterface(named):
+		r.faults.at(pos, "the Status of %s is %s: declare a type %sStatus with DeepCopy, and use that", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), name)
+		return false
+	case named.TypeArgs().Len() > 0:
+		r.faults.at(pos, "the Status of %s is of the generic type %s: declare a type %sStatus without type parameters, and use that", name, named.Obj().Name(), name)
+		return false
+	}
+	k.status = named.Obj()
+	if !r.deepCopies(k.status) {
+		r.faults.at(r.fset.Position(k.status.Pos()), "%s, the Status of %s, has no DeepCopyInto: add // +kubebuilder:object:generate=true above it, and run controller-gen object", k.status.Name(), name)
+		return false
+	}
+	k.conditions, k.namedConditions = conditionsOf(k.status.Type())
+	k.observedGeneration = observedGenerationOf(k.status.Type())
+	return true
+}
+
+// reach says why the field at index cannot be the status that the API server stores.
+func reach(t types.Type, index []int) string {
+	for depth, i := range index {
+		s := t.Underlying().(*types.Struct)
+		field, tag := s.Field(i), jsonTag(s.Tag(i))
+		last := depth == len(index)-1
+		switch {
+		case last && tag.name != "status":
+			return `the API server stores the status under "status", and the Status field has another JSON name: write the tag ` + "`json:\"status,omitempty\"`"
+		case !last && tag.name != "":
+			return "Status is inside " + field.Name() + `, which JSON calls "` + tag.name + `": a status is at the top: write the tag ` + "`json:\",inline\"`"
+		case !last && types.Unalias(field.Type()) != deref(field.Type()) && isPointer(field.Type()):
+			return "Status is reached through the embedded pointer " + field.Name() + ", which may be nil: embed the struct itself"
+		}
+		t = field.Type()
+	}
+	return ""
+}
+
+func isPointer(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.Pointer)
+	return ok
+}
+
+// A tag is what encoding/json reads of a struct tag.
+type tag struct {
+	name                           string
+	omitEmpty, omitZero, forgotten bool
+}
+
+func jsonTag(raw string) tag {
+	value := reflect.StructTag(raw).Get("json")
+	if value == "-" {
+		return tag{forgotten: true}
+	}
+	name, options, _ := strings.Cut(value, ",")
+	t := tag{name: name}
+	for option := range strings.SplitSeq(options, ",") {
+		t.omitEmpty = t.omitEmpty || option == "omitempty"
+		t.omitZero = t.omitZero || option == "omitzero"
+	}
+	return t
+}
+
+func (r *resolver) deepCopies(status *types.TypeName) bool {
+	s := r.prune.byPath(status.Pkg().Path())
+	return s != nil && s.promises(status.Name(), "DeepCopyInto")
+}
+
+// conditionsOf tells whether a status has Conditions that the helpers can set.
+func conditionsOf(status types.Type) (has, named bool) {
+	field := directField(status, "Conditions")
+	if field == nil {
+		return false, false
+	}
+	slice, ok := field.Type().Underlying().(*types.Slice)
+	if !ok {
+		return false, false
+	}
+	element, ok := types.Unalias(slice.Elem()).(*types.Named)
+	if !ok || !isMeta(element.Obj(), "Condition") {
+		return false, false
+	}
+	_, named = types.Unalias(field.Type()).(*types.Named)
+	return true, named
+}
+
+func observedGenerationOf(status types.Type) bool {
+	field := directField(status, "ObservedGeneration")
+	return field != nil && types.Identical(field.Type(), types.Typ[types.Int64])
+}
+
+// directField finds a field, promoted or not, that is always there: none behind an embedded pointer.
+func directField(t types.Type, name string) *types.Var {
+	obj, index, _ := types.LookupFieldOrMethod(t, true, nil, name)
+	field, ok := obj.(*types.Var)
+	if !ok {
+		return nil
+	}
+	for _, i := range index[:len(index)-1] {
+		embedded := t.Underlying().(*types.Struct).Field(i)
+		if isPointer(embedded.Type()) {
+			return nil
+		}
+		t = embedded.Type()
+	}
+	return field
+}

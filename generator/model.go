@@ -1,0 +1,120 @@
+package generator
+
+import (
+	"cmp"
+	"go/types"
+	"slices"
+)
+
+// A file is all that the templates are told of one generated file.
+type file struct {
+	Header, Boilerplate string
+	// Package is the name of the package, and Of what its kinds come from.
+	Package, Of string
+	// Same tells that the file is in the API package itself.
+	Same, BuildTag   bool
+	Standard, Others []string
+	Kinds            []*kindModel
+	Funcs            []*equalFunc
+}
+
+// A kindModel is what the templates are told of one kind.
+type kindModel struct {
+	Name, Article string
+	// Object is the kind's type, StatusType its status's, and Status that of the field, which may be a pointer.
+	Object, StatusType, Status string
+	Pointer, ClusterScoped     bool
+	// Var is what an object is called in a signature.
+	Var, KindVar, TrimFunc string
+	// Equal, Conditions and ObservedGeneration are expressions; the last two are empty for a kind without.
+	Equal, Conditions, ObservedGeneration string
+	Trims                                 []trim
+}
+
+// A modeller makes the model of one file.
+type modeller struct {
+	imports *imports
+	names   *names
+	compare *comparer
+}
+
+func (m *modeller) kinds(kinds []kind) []*kindModel {
+	slices.SortFunc(kinds, func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.obj.Name(), b.obj.Name()), cmp.Compare(a.obj.Pkg().Path(), b.obj.Pkg().Path()))
+	})
+	// The packages of the kinds choose their names first, then all others.
+	for _, k := range kinds {
+		m.imports.typeName(k.obj)
+	}
+	for _, path := range []string{"context", clientPath, reconcilePath, patcherPath} {
+		m.imports.use(path)
+	}
+	out := make([]*kindModel, len(kinds))
+	for i, k := range kinds {
+		out[i] = m.kind(k)
+	}
+	return out
+}
+
+func (m *modeller) kind(k kind) *kindModel {
+	name := k.obj.Name()
+	out := &kindModel{
+		Name:          name,
+		Article:       article(name),
+		Object:        m.imports.typeName(k.obj),
+		StatusType:    m.imports.typeName(k.status),
+		Pointer:       k.pointer,
+		ClusterScoped: k.clusterScoped,
+		KindVar:       m.names.unexported(lowerFirst(name) + "Kind"),
+		Var:           variable(name, func(v string) bool { return !m.imports.free(v) }),
+	}
+	out.Status = out.StatusType
+	if k.pointer {
+		out.Status = "*" + out.StatusType
+	}
+	m.equality(k, out)
+	m.accessors(k, out)
+	return out
+}
+
+func (m *modeller) equality(k kind, out *kindModel) {
+	t := k.status.Type()
+	way := m.compare.way(t)
+	switch {
+	case way == deeply:
+		out.Equal = "patcher.EqualDeep[" + out.Status + "]"
+	case k.pointer:
+		out.Equal = "func(a, b *" + out.Status + ") bool { return patcher.EqualPointerFunc(*a, *b, " + m.compare.value(t) + ") }"
+	default:
+		out.Equal = m.compare.value(t)
+	}
+	structure, ok := t.Underlying().(*types.Struct)
+	if ok && !k.pointer && (way == byFields || way == strictly) {
+		out.TrimFunc = m.names.unexported("trim" + k.status.Name())
+		out.Trims = m.compare.trims(structure)
+	}
+}
+
+func (m *modeller) accessors(k kind, out *kindModel) {
+	if k.conditions {
+		m.imports.use(metaPath)
+		out.Conditions = accessor(k, out, "Conditions", "*[]metav1.Condition")
+	}
+	if k.observedGeneration {
+		out.ObservedGeneration = accessor(k, out, "ObservedGeneration", "*int64")
+	}
+}
+
+// accessor is the function that returns where a field of the status is. A nil status is made, since the field must be
+// somewhere; an empty status and none are the same to the API server.
+func accessor(k kind, out *kindModel, field, result string) string {
+	value, start := "&status."+field, ""
+	if k.pointer {
+		value = "&(*status)." + field
+		start = "\n\t\tif *status == nil {\n\t\t\t*status = &" + out.StatusType + "{}\n\t\t}\n\t\t"
+	}
+	if field == "Conditions" && k.namedConditions {
+		value = "(" + result + ")(" + value + ")"
+	}
+	return "func(status *" + out.Status + ") " + result + " { " + start + "return " + value + " }"
+}

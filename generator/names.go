@@ -1,0 +1,53 @@
+package generator
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+	"unicode"
+)
+
+// names are the identifiers of a package, those of its other files included.
+type names struct{ taken map[string]bool }
+
+// unexported claims an identifier, with a number if it is taken.
+func (n *names) unexported(want string) string {
+	name := want
+	for i := 2; n.taken[name]; i++ {
+		name = fmt.Sprint(want, i)
+	}
+	n.taken[name] = true
+	return name
+}
+
+// lowerFirst makes an identifier of a kind's name: httpRoute of HTTPRoute.
+func lowerFirst(name string) string {
+	runes := []rune(name)
+	for i := range runes {
+		if i > 0 && (!unicode.IsUpper(runes[i]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			break
+		}
+		runes[i] = unicode.ToLower(runes[i])
+	}
+	return string(runes)
+}
+
+// variable is what an object of a kind is called in a signature.
+func variable(kind string, taken func(string) bool) string {
+	name := lowerFirst(kind)
+	if token.IsKeyword(name) || taken(name) {
+		return "obj"
+	}
+	return name
+}
+
+// article is the indefinite one of a kind's name.
+func article(name string) string {
+	if name != "" && strings.ContainsRune("AEIO", unicode.ToUpper(rune(name[0]))) {
+		return "an"
+	}
+	if len(name) > 1 && unicode.IsUpper(rune(name[1])) && strings.ContainsRune("FHLMNRSX", rune(name[0])) {
+		return "an" // spelt out: an HTTPRoute
+	}
+	return "a"
+}

@@ -1,0 +1,163 @@
+package generator
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-tools/pkg/genall"
+	"sigs.k8s.io/controller-tools/pkg/markers"
+)
+
+// Options are one run of the generator, as the command line gives it.
+type Options struct {
+	// Dir is the directory that relative paths start from; empty for the current one.
+	Dir string
+	// Paths are the Go package patterns to look for markers in.
+	Paths []string
+	// Types are kinds that cannot be marked, each as an import path, a dot and a name.
+	Types []string
+	// OutputDir takes the file of all kinds, instead of a child directory of each API package.
+	OutputDir string
+	// OutputSame writes each file into the API package itself.
+	OutputSame bool
+	// HeaderFile is a file whose text starts each generated file.
+	HeaderFile string
+	// Year replaces " YEAR" in the text of HeaderFile.
+	Year string
+	// Tags are the build tags to read the packages with.
+	Tags string
+	// Verify writes nothing, and compares.
+	Verify bool
+}
+
+// text is the value of an option that is taken as it is written, commas and all.
+type text string
+
+// ParseMarker takes the value unparsed.
+func (t *text) ParseMarker(_, _, rest string) error {
+	if rest == "" {
+		return errors.New("it has no value")
+	}
+	*t = text(rest)
+	return nil
+}
+
+// flag is an option without a value.
+type flag struct{}
+
+// ParseMarker refuses a value.
+func (*flag) ParseMarker(_, _, rest string) error {
+	if rest != "" {
+		return fmt.Errorf("it takes no value, and %q was given", rest)
+	}
+	return nil
+}
+
+// OptionsRegistry holds the options of the command line, with their help.
+func OptionsRegistry() *markers.Registry {
+	reg := &markers.Registry{}
+	if err := genall.RegisterOptionsMarkers(reg); err != nil {
+		panic(err) // the options of controller-tools itself
+	}
+	for _, o := range []struct {
+		name, summary string
+		value         any
+	}{
+		{"types", "lists kinds that cannot be marked, as IMPORTPATH.KIND,IMPORTPATH.KIND; needs output:dir.", text("")},
+		{"output:dir", "writes the patchers of one API package, or of types=, into this directory.", text("")},
+		{"output:same", "writes the patchers into the API package itself, not into a child package.", flag{}},
+		{"headerFile", "names a file whose text, usually a license, starts each generated file.", text("")},
+		{"year", `replaces " YEAR" in the text of headerFile.`, text("")},
+		{"tags", "lists build tags, separated by commas, to read the packages with.", text("")},
+		{"verify", "writes nothing: it prints a diff of what is stale, and exits with 1 if anything is.", flag{}},
+	} {
+		def := markers.Must(markers.MakeDefinition(o.name, markers.DescribesPackage, o.value))
+		if err := reg.Register(def); err != nil {
+			panic(err) // a table above that is wrong
+		}
+		reg.AddHelp(def, markers.SimpleHelp("options", o.summary))
+	}
+	return reg
+}
+
+// ParseOptions reads the arguments of a command line.
+func ParseOptions(args []string) (Options, error) {
+	var o Options
+	reg := OptionsRegistry()
+	for _, arg := range args {
+		if err := o.parse(reg, arg); err != nil {
+			return Options{}, err
+		}
+	}
+	return o, o.check()
+}
+
+func (o *Options) parse(reg *markers.Registry, arg string) error {
+	raw := "+" + strings.TrimPrefix(arg, "+")
+	def := reg.Lookup(raw, markers.DescribesPackage)
+	// The registry takes the name before a colon for a marker with fields; none of ours has any.
+	if name, _, _ := strings.Cut(raw[1:], "="); def == nil || def.Name != name {
+		return UsageError{fmt.Sprintf("unknown option %q", arg)}
+	}
+	value, err := def.Parse(raw)
+	if err != nil {
+		return UsageError{fmt.Sprintf("option %q: %v", arg, err)}
+	}
+	switch def.Name {
+	case "paths":
+		o.Paths = append(o.Paths, value.(genall.InputPaths)...)
+	case "types":
+		o.Types = append(o.Types, list(value)...)
+	case "output:dir":
+		o.OutputDir = string(value.(text))
+	case "output:same":
+		o.OutputSame = true
+	case "headerFile":
+		o.HeaderFile = string(value.(text))
+	case "year":
+		o.Year = string(value.(text))
+	case "tags":
+		o.Tags = strings.Join(list(value), ",")
+	case "verify":
+		o.Verify = true
+	}
+	return nil
+}
+
+func list(value any) []string {
+	var out []string
+	for item := range strings.FieldsFuncSeq(string(value.(text)), func(r rune) bool { return strings.ContainsRune(",; {}", r) }) {
+		out = append(out, item)
+	}
+	return out
+}
+
+func (o *Options) check() error {
+	switch {
+	case len(o.Paths) == 0 && len(o.Types) == 0:
+		return UsageError{"nothing to read: give paths=./api/... or types=IMPORTPATH.KIND"}
+	case len(o.Paths) > 0 && len(o.Types) > 0:
+		return UsageError{"paths= and types= are two runs: marked kinds of one's own, and kinds that cannot be marked"}
+	case len(o.Types) > 0 && o.OutputDir == "":
+		return UsageError{"types= needs output:dir=DIR: the packages of these kinds are not yours to write to"}
+	case o.OutputDir != "" && o.OutputSame:
+		return UsageError{"output:dir and output:same exclude each other"}
+	}
+	for _, name := range o.Types {
+		if path, kind := splitType(name); path == "" || kind == "" {
+			return UsageError{fmt.Sprintf("types=%s: want an import path, a dot and a kind, as in k8s.io/api/core/v1.Node", name)}
+		}
+	}
+	return nil
+}
+
+// splitType takes k8s.io/api/core/v1.Node apart.
+func splitType(name string) (path, kind string) {
+	slash := strings.LastIndexByte(name, '/')
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= slash {
+		return "", ""
+	}
+	return name[:dot], name[dot+1:]
+}

@@ -1,0 +1,151 @@
+package generator
+
+import (
+	"go/ast"
+	"go/token"
+
+	"sigs.k8s.io/controller-tools/pkg/loader"
+)
+
+// A pruner keeps, of every package, the declarations that the statuses of the wanted kinds are made of. What is left is
+// little to type-check, and an error in it is an error of these types: the rest of the module may be as broken as it likes.
+type pruner struct {
+	fset    *token.FileSet
+	sources map[*loader.Package]*source
+	// own are the modules whose comments may hold markers.
+	own  map[string]bool
+	todo []*decl
+}
+
+// source reads a package on first need.
+func (p *pruner) source(pkg *loader.Package) *source {
+	if p.sources[pkg] == nil {
+		p.sources[pkg] = readSource(p.fset, pkg, pkg.Module != nil && p.own[pkg.Module.Path])
+	}
+	return p.sources[pkg]
+}
+
+// byPath finds a package that was read.
+func (p *pruner) byPath(path string) *source {
+	for pkg, s := range p.sources {
+		if pkg.PkgPath == path {
+			return s
+		}
+	}
+	return nil
+}
+
+// keep wants a type or constant of a package, and all that it is made of.
+func (p *pruner) keep(s *source, name string) bool {
+	d := s.decls[name]
+	if d == nil || d.kept {
+		return d != nil
+	}
+	d.kept = true
+	if d.spec == nil {
+		d.file.kept = append(d.file.kept, d.gen)
+		for _, other := range s.decls {
+			other.kept = other.kept || other.gen == d.gen
+		}
+	} else {
+		d.file.kept = append(d.file.kept, &ast.GenDecl{TokPos: d.gen.TokPos, Tok: token.TYPE, Specs: []ast.Spec{d.spec}})
+	}
+	p.todo = append(p.todo, d)
+	return true
+}
+
+// keepKind wants a kind: its status and what it embeds. The spec says nothing about the status, and may be broken.
+func (p *pruner) keepKind(s *source, name string) {
+	if d := s.decls[name]; d != nil && d.spec != nil {
+		if kind, ok := d.spec.Type.(*ast.StructType); ok {
+			d.spec.Type = withoutSpec(kind)
+		}
+	}
+	p.keep(s, name)
+}
+
+func withoutSpec(kind *ast.StructType) *ast.StructType {
+	out := *kind
+	out.Fields = &ast.FieldList{Opening: kind.Fields.Opening, Closing: kind.Fields.Closing}
+	for _, field := range kind.Fields.List {
+		wanted := len(field.Names) == 0
+		for _, name := range field.Names {
+			wanted = wanted || name.Name == "Status"
+		}
+		if wanted {
+			out.Fields.List = append(out.Fields.List, field)
+		}
+	}
+	return &out
+}
+
+// finish follows every reference, and hands the pruned syntax to the loader.
+func (p *pruner) finish() {
+	for len(p.todo) > 0 {
+		d := p.todo[len(p.todo)-1]
+		p.todo = p.todo[:len(p.todo)-1]
+		p.follow(d)
+	}
+	for pkg, s := range p.sources {
+		pkg.Syntax = []*ast.File{}
+		for _, file := range s.files {
+			if len(file.kept) > 0 {
+				pkg.Syntax = append(pkg.Syntax, file.pruned())
+			}
+		}
+	}
+}
+
+func (p *pruner) follow(d *decl) {
+	var node ast.Node = d.gen
+	if d.spec != nil {
+		node = d.spec
+	}
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			// The name of a field is no reference.
+			ast.Inspect(n.Type, func(n ast.Node) bool { return p.reference(d.file, n) })
+			return false
+		default:
+			return p.reference(d.file, n)
+		}
+	})
+}
+
+// reference keeps what an identifier or a qualified identifier refers to.
+func (p *pruner) reference(file *sourceFile, n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Field:
+		ast.Inspect(n.Type, func(n ast.Node) bool { return p.reference(file, n) })
+		return false
+	case *ast.Ident:
+		if p.keep(file.pkg, n.Name) {
+			return false
+		}
+		for spec, pkg := range file.dotImports() {
+			if pkg != nil && p.keep(p.source(pkg), n.Name) {
+				file.imports[spec] = true
+			}
+		}
+		return false
+	case *ast.SelectorExpr:
+		x, ok := n.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		spec, pkg := file.imported(x.Name)
+		if spec != nil {
+			file.imports[spec] = true
+			if pkg != nil {
+				p.keep(p.source(pkg), n.Sel.Name)
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func newPruner(fset *token.FileSet, own string) *pruner {
+	return &pruner{fset: fset, sources: map[*loader.Package]*source{}, own: map[string]bool{own: true}}
+}

@@ -1,0 +1,147 @@
+package generator
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/controller-tools/pkg/markers"
+)
+
+// requests are what the markers of one package ask for.
+type requests struct {
+	// pack is where the package as a whole is marked; invalid when it is not.
+	pack token.Pos
+	// types are the marked types, true and false, with the place of the marker.
+	types map[string]request
+	// subresources are the types with a status subresource, in the order of the source.
+	subresources []string
+}
+
+type request struct {
+	generate bool
+	pos      token.Pos
+}
+
+// A marked collects the markers of one package.
+type marked struct {
+	fset     *token.FileSet
+	faults   *faults
+	registry *markers.Registry
+	requests
+}
+
+// scanFile looks at every comment of a file: a marker in a place that nobody reads is an error, not silence.
+func (m *marked) scanFile(file *ast.File) {
+	owners := attach(file)
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			m.scanComment(file, owners, group, comment)
+		}
+	}
+	for _, d := range file.Decls {
+		gen, ok := d.(*ast.GenDecl)
+		if !ok || gen.Tok != token.TYPE {
+			continue
+		}
+		for _, s := range gen.Specs {
+			if spec := s.(*ast.TypeSpec); has(lines(owners.byType[spec]...), "kubebuilder:subresource:status") {
+				m.subresources = append(m.subresources, spec.Name.Name)
+			}
+		}
+	}
+}
+
+func (m *marked) scanComment(file *ast.File, owners commented, group *ast.CommentGroup, comment *ast.Comment) {
+	text, block := comment.Text, strings.HasPrefix(comment.Text, "/*")
+	offset := 0
+	for raw := range strings.Lines(text) {
+		content := strings.TrimSpace(strings.TrimLeft(strings.TrimSuffix(strings.TrimSpace(raw), "*/"), "/* \t"))
+		at := comment.Pos() + token.Pos(offset+max(strings.Index(raw, content), 0))
+		offset += len(raw)
+		verdict := judge(content)
+		switch {
+		case verdict == none:
+		case verdict == misspelt:
+			m.fault(at, "%q is not a marker of statuspatcher, and looks like one: write // +%s=true", content, generateMarker)
+		case block:
+			m.fault(at, "a marker in a /* */ comment is not read: write // %s on a line of its own", content)
+		case group.Pos() < file.Package:
+			m.onPackage(content, at)
+		case owners.owner[group] != nil:
+			m.onType(owners.owner[group].Name.Name, content, at)
+		default:
+			m.fault(at, "%s is on nothing that it can mean: put it above a kind's type declaration, or above the package clause for all kinds of the package", content)
+		}
+	}
+}
+
+type verdict int
+
+const (
+	none verdict = iota
+	ok
+	misspelt
+)
+
+var (
+	almost    = regexp.MustCompile(`(?i)^\+?\s*(\w+:)?status[-_.]?pat?ch?e?r?s?\b`)
+	forgotten = regexp.MustCompile(`(?i)^status[-_.]?patcher:`)
+)
+
+// judge tells whether a line is a marker of ours, or was meant to be one.
+func judge(content string) verdict {
+	switch {
+	case strings.HasPrefix(content, "+statuspatcher:"):
+		return ok
+	case strings.HasPrefix(content, "+") && almost.MatchString(content), forgotten.MatchString(content):
+		return misspelt
+	}
+	return none
+}
+
+func (m *marked) onPackage(text string, pos token.Pos) {
+	switch generate, ok := m.value(text, pos, markers.DescribesPackage); {
+	case !ok:
+	case !generate:
+		m.fault(pos, "%s on a package means nothing: remove the line, or put it above a kind", text)
+	default:
+		m.pack = pos
+	}
+}
+
+func (m *marked) onType(name, text string, pos token.Pos) {
+	generate, ok := m.value(text, pos, markers.DescribesType)
+	if !ok {
+		return
+	}
+	if before, twice := m.types[name]; twice && before.generate != generate {
+		m.fault(pos, "%s contradicts the marker in line %d: remove one of the two", text, m.fset.Position(before.pos).Line)
+		return
+	}
+	m.types[name] = request{generate: generate, pos: pos}
+}
+
+// value reads a marker.
+func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
+	name, value, hasValue := strings.Cut(text, "=")
+	if name != "+"+generateMarker {
+		m.fault(pos, "unknown marker %s: there is +%s=true, and =false above a kind", text, generateMarker)
+		return false, false
+	}
+	if !hasValue {
+		m.fault(pos, "%s has no value: write %s=true", text, text)
+		return false, false
+	}
+	parsed, err := m.registry.Lookup(text, target).Parse(text)
+	if err != nil || value != "true" && value != "false" {
+		m.fault(pos, "bad value %q in %s: want true or false", value, text)
+		return false, false
+	}
+	return parsed.(bool), true
+}
+
+func (m *marked) fault(pos token.Pos, format string, args ...any) {
+	m.faults.at(m.fset.Position(pos), format, args...)
+}

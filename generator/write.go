@@ -1,0 +1,147 @@
+package generator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// A change is a file that is not as it should be.
+type change struct {
+	path string
+	// old and new are the contents; nil for no file.
+	old, new []byte
+}
+
+// diff compares what is on disk with what should be there. Paths with a nil content should not be there.
+func diff(want map[string][]byte) ([]change, error) {
+	var out []change
+	for path, content := range want {
+		old, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if old != nil && !ours(old) {
+			return nil, fmt.Errorf("%s: statuspatcher-gen did not write this file, and would write here: rename it, or remove it", path)
+		}
+		if (old == nil) != (content == nil) || !bytes.Equal(old, content) {
+			out = append(out, change{path: path, old: old, new: content})
+		}
+	}
+	slices.SortFunc(out, func(a, b change) int { return bytes.Compare([]byte(a.path), []byte(b.path)) })
+	return out, nil
+}
+
+// unified is the change as a patch, with the path as it is displayed.
+func (c change) unified(path string) string {
+	from, to := path, path
+	if c.old == nil {
+		from = "/dev/null"
+	}
+	if c.new == nil {
+		to = "/dev/null"
+	}
+	return udiff.Unified(from, to, string(c.old), string(c.new))
+}
+
+// write makes all changes, or as good as none: every new content is on disk beside its place before the first one takes it.
+func write(changes []change) (err error) {
+	staged := map[string]string{}
+	var made []string
+	defer func() {
+		for _, temp := range staged {
+			err = errors.Join(err, os.Remove(temp))
+		}
+		if err != nil {
+			for _, dir := range slices.Backward(made) {
+				_ = os.Remove(dir) // it stays if something is in it
+			}
+		}
+	}()
+	for _, c := range changes {
+		if c.new == nil {
+			continue
+		}
+		dirs, err := makeDirs(filepath.Dir(c.path))
+		made = append(made, dirs...)
+		if err != nil {
+			return err
+		}
+		temp, err := stage(c)
+		if err != nil {
+			return err
+		}
+		staged[c.path] = temp
+	}
+	for _, c := range changes {
+		if err := c.land(staged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDirs makes a directory and those above it, and says which ones were not there.
+func makeDirs(dir string) (made []string, err error) {
+	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if made, err = makeDirs(filepath.Dir(dir)); err != nil {
+		return made, err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return made, err
+	}
+	return append(made, dir), nil
+}
+
+// stage writes the new content to a file beside its place. The name keeps the go command from reading it.
+func stage(c change) (string, error) {
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(c.path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	var temp *os.File
+	var err error
+	for n := 0; ; n++ {
+		name := filepath.Join(filepath.Dir(c.path), fmt.Sprintf(".%s.%d.%d.tmp", OutputName, os.Getpid(), n))
+		// Not os.CreateTemp: its files are for the owner alone, whatever the umask says.
+		temp, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = temp.Write(c.new)
+	err = errors.Join(err, temp.Sync(), temp.Close())
+	if err != nil {
+		return "", errors.Join(err, os.Remove(temp.Name()))
+	}
+	return temp.Name(), nil
+}
+
+func (c change) land(staged map[string]string) error {
+	if c.new != nil {
+		if err := os.Rename(staged[c.path], c.path); err != nil {
+			return err
+		}
+		delete(staged, c.path)
+		return nil
+	}
+	if err := os.Remove(c.path); err != nil {
+		return err
+	}
+	// A child package that held nothing else goes with its file.
+	if entries, err := os.ReadDir(filepath.Dir(c.path)); err == nil && len(entries) == 0 {
+		return os.Remove(filepath.Dir(c.path))
+	}
+	return nil
+}
