@@ -37,11 +37,12 @@ verify: ## Fail when generated code is stale, unformatted or does not vet.
 
 .PHONY: test
 test: envtest ## Run all tests, on the lowest versions that go.mod names.
-	go test -race ./...
+	go test -race $(TESTFLAGS) ./...
+	cd hack/envtest && GOWORK=off go test $(TESTFLAGS) .
 
 .PHONY: test-latest
 test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
-	go test -modfile=$(LATEST_MODFILE) ./...
+	go test -modfile=$(LATEST_MODFILE) $(TESTFLAGS) ./...
 
 .PHONY: envtest
 envtest: ## Build kube-apiserver and etcd for the tests (once).
