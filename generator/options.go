@@ -60,6 +60,7 @@ func OptionsRegistry() *markers.Registry {
 	if err := genall.RegisterOptionsMarkers(reg); err != nil {
 		panic(err) // the options of controller-tools itself
 	}
+	reg.AddHelp(genall.InputPathsMarker, markers.SimpleHelp("options", "lists the packages to look for markers in, as paths=./api/...; may be repeated."))
 	for _, o := range []struct {
 		name, summary string
 		value         any

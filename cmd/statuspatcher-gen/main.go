@@ -3,17 +3,49 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
 
 	"github.com/statuspatcher/statuspatcher/generator"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-func run(args []string) int {
-	o, err := generator.ParseOptions(args)
-	if err == nil {
-		err = generator.Run(o, os.Stdout)
+// run is main without the process, for tests.
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := pflag.NewFlagSet("statuspatcher-gen", pflag.ContinueOnError)
+	flags.Usage = func() {}
+	flags.SetOutput(io.Discard)
+	helpLevel := flags.CountP("help", "h", "")
+	markerLevel := flags.CountP("which-markers", "w", "")
+	version := flags.Bool("version", false, "")
+	if err := flags.Parse(args); err != nil {
+		return report(generator.UsageError{Text: err.Error()}, stderr)
 	}
-	return report(err, os.Stderr)
+	switch {
+	case *helpLevel > 0:
+		return report(printUsage(stdout, *helpLevel), stderr)
+	case *markerLevel > 0:
+		return report(printMarkers(stdout, *markerLevel), stderr)
+	case *version:
+		return report(printVersion(stdout), stderr)
+	}
+	o, err := generator.ParseOptions(flags.Args())
+	if err == nil {
+		err = generator.Run(o, stdout)
+	}
+	return report(err, stderr)
+}
+
+func printVersion(out io.Writer) error {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	_, err := fmt.Fprintln(out, "statuspatcher-gen", version)
+	return err
 }
