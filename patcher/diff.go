@@ -51,7 +51,9 @@ func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
 	return lockedStatusPatch(resourceVersion, d.base, d.status)
 }
 
-// tree is the JSON of a status as maps, lists and json.Numbers, which keep every digit of an int64.
+// tree is the JSON of a status as maps, lists and json.Numbers, which keep every digit of an int64. Any other number is
+// spelled as the server will: it keeps int64 and float64, so that the 1.0 of raw JSON comes back as 1, and text against
+// text the same value would be sent for ever.
 func (c *Client[T, S]) tree(status *S) (any, error) {
 	data, err := json.Marshal(status)
 	if err != nil {
@@ -68,8 +70,55 @@ func (c *Client[T, S]) tree(status *S) (any, error) {
 func decodeTree(data []byte) (tree any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	err = decoder.Decode(&tree)
+	if err = decoder.Decode(&tree); err == nil {
+		tree = spellNumbers(tree)
+	}
 	return tree, err
+}
+
+// spellNumbers changes maps and lists in place.
+func spellNumbers(tree any) any {
+	switch value := tree.(type) {
+	case json.Number:
+		return spell(value)
+	case map[string]any:
+		for key, v := range value {
+			if spelled := spellNumbers(v); isNumber(v) && spelled != v {
+				value[key] = spelled
+			}
+		}
+	case []any:
+		for i, v := range value {
+			value[i] = spellNumbers(v)
+		}
+	}
+	return tree
+}
+
+func isNumber(value any) bool {
+	_, ok := value.(json.Number)
+	return ok
+}
+
+func spell(number json.Number) json.Number {
+	if i, err := number.Int64(); err == nil {
+		if i == 0 {
+			return "0" // it may have been -0
+		}
+		return number
+	}
+	f, err := number.Float64()
+	if err != nil {
+		return number
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return number
+	}
+	if string(text) == "-0" {
+		return "0"
+	}
+	return json.Number(text)
 }
 
 // dropUnstorable removes the nulls that a merge patch cannot store, since null means delete to it: a null in status is

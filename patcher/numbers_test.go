@@ -1,0 +1,35 @@
+package patcher_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+)
+
+// TestS18_NumbersAreWhatTheServerMakesOfThem was found by FuzzCell: the server keeps an int64 or a float64, not the text.
+func TestS18_NumbersAreWhatTheServerMakesOfThem(t *testing.T) {
+	for _, row := range []struct{ name, written, stored string }{
+		{"an integer", `{"n":9007199254740993}`, `{"n":9007199254740993}`},
+		{"a fraction of zero", `{"n":1.0}`, `{"n":1}`},
+		{"an exponent", `{"n":1e2}`, `{"n":100}`},
+		{"minus zero", `{"n":-0}`, `{"n":0}`},
+		{"beyond an int64", `{"n":12345678901234567890}`, `{"n":12345678901234567000}`},
+		{"in a list", `{"n":[1.0]}`, `{"n":[1]}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBed(t)
+			cell, p := b.fetch()
+			cell.Status.Free = &runtime.RawExtension{Raw: []byte(row.written)}
+			b.flush(p, patcher.ResultPatched)
+			if got := string(b.live().Status.Free.Raw); got != row.stored {
+				t.Fatalf("the server has %s, want %s", got, row.stored)
+			}
+			// The next reconcile decides the same.
+			cell, p = b.fetch()
+			cell.Status.Free = &runtime.RawExtension{Raw: []byte(row.written)}
+			b.flush(p, patcher.ResultUnchanged)
+		})
+	}
+}
