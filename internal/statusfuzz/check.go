@@ -1,0 +1,164 @@
+package statusfuzz
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+)
+
+// Kind is what is attacked: an API type and its generated patcher.
+type Kind[T client.Object, S any] struct {
+	New    func() T
+	Status func(T) *S
+	// Patchers makes the StatusClient of the kind, and answers its For.
+	Patchers func(client.Client, ...patcher.Option) func(T) (Patcher[S], error)
+	// Conditions is nil for a kind whose patcher does not know conditions.
+	Conditions func(*S) *[]metav1.Condition
+}
+
+// Patcher is the part of a generated StatusPatcher that is attacked.
+type Patcher[S any] interface {
+	Changed() bool
+	Flush(context.Context) (patcher.Result, error)
+	Observed() *S
+}
+
+// base is a status as a server holds it.
+type base[S any] struct {
+	stored map[string]any // the JSON, which may have what the Go type does not know, and lack required zeros
+	status *S             // as a client reads it
+	tree   map[string]any // the JSON of status
+}
+
+func (k *Kind[T, S]) read(stored map[string]any) (base[S], error) {
+	b := base[S]{stored: stored, status: new(S)}
+	data, err := json.Marshal(stored)
+	if err != nil {
+		return b, err
+	}
+	if err = utiljson.Unmarshal(data, b.status); err == nil {
+		b.tree, err = tree(k.copy(b.status))
+	}
+	return b, err
+}
+
+func (k *Kind[T, S]) copy(status *S) *S {
+	obj := k.New()
+	*k.Status(obj) = *status
+	return k.Status(obj.DeepCopyObject().(T))
+}
+
+// check flushes status over base and compares with the reference. It reports whether a request was due.
+func (s *server[T, S]) check(b base[S], status *S) (changed bool, err error) {
+	k := s.kind
+	s.reset(b.stored)
+	obj := k.New()
+	obj.SetName("a")
+	obj.SetUID("u")
+	obj.SetResourceVersion("1")
+	*k.Status(obj) = *k.copy(b.status)
+	p, err := s.patcher(obj)
+	if err != nil {
+		return false, err
+	}
+	want, err := k.target(b, status)
+	if err != nil {
+		return false, err
+	}
+	changed = !reflect.DeepEqual(want, b.tree)
+
+	*k.Status(obj) = *k.copy(status)
+	if got := p.Changed(); got != changed {
+		return changed, fmt.Errorf("Changed: %v, want %v", got, changed)
+	}
+	if err := k.flush(p, obj, s, changed); err != nil {
+		return changed, err
+	}
+	if changed {
+		err = landed(want, b.stored, s.status)
+	}
+	if err != nil {
+		return changed, fmt.Errorf("%w\npatch: %s", err, s.last)
+	}
+	// The same decision again must not be written again.
+	*k.Status(obj) = *k.copy(status)
+	if err := k.flush(p, obj, s, false); err != nil {
+		return changed, fmt.Errorf("the same status again: %w", err)
+	}
+	return changed, nil
+}
+
+func (k *Kind[T, S]) target(b base[S], status *S) (any, error) {
+	status = k.copy(status)
+	if k.Conditions != nil {
+		normalConditions(*k.Conditions(b.status), *k.Conditions(status))
+	}
+	statusTree, err := tree(status)
+	if err != nil {
+		return nil, err
+	}
+	return target(b.tree, statusTree), nil
+}
+
+// flush expects one request or none, and afterwards an object that is what the patcher observed.
+func (k *Kind[T, S]) flush(p Patcher[S], obj T, s *server[T, S], changed bool) error {
+	before := s.requests
+	wantResult, wantRequests := patcher.ResultUnchanged, 0
+	if changed {
+		wantResult, wantRequests = patcher.ResultPatched, 1
+	}
+	result, err := p.Flush(context.Background())
+	if err != nil || result != wantResult || s.requests-before != wantRequests {
+		return fmt.Errorf("Flush: %q, %v with %d requests, want %q with %d; last sent: %s",
+			result, err, s.requests-before, wantResult, wantRequests, s.last)
+	}
+	own, observed := k.Status(obj), p.Observed()
+	if !changed && !reflect.DeepEqual(own, observed) {
+		return fmt.Errorf("after a Flush that sent nothing the status is %+v, and the base %+v", own, observed)
+	}
+	ownJSON, err := json.Marshal(own)
+	if err != nil {
+		return err
+	}
+	observedJSON, err := json.Marshal(observed)
+	if err != nil {
+		return err
+	}
+	// Equality that lets two statuses of different JSON pass shows here: it leaves the wrong one in the object.
+	if !changed && !bytes.Equal(ownJSON, observedJSON) {
+		return fmt.Errorf("after a Flush that sent nothing the status is %s, and the base %s", ownJSON, observedJSON)
+	}
+	return nil
+}
+
+// landed compares what the server holds with what it should: the target, and what the base had beside the Go type.
+func landed(want any, before, after map[string]any) error {
+	unknown := map[string]any{}
+	maps.Copy(unknown, before)
+	maps.DeleteFunc(unknown, func(key string, _ any) bool { return key != unknownField })
+	want = overlay(withoutNulls(want), unknown)
+	got := withoutNulls(after)
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	gotJSON, _ := json.Marshal(got)
+	wantJSON, _ := json.Marshal(want)
+	return fmt.Errorf("the server has\n%s\nwant\n%s", gotJSON, wantJSON)
+}
+
+// clock stands still.
+type clock struct{}
+
+func (clock) Now() time.Time { return now }
+
+func (clock) After(time.Duration) <-chan time.Time { return nil }

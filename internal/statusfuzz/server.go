@@ -1,0 +1,93 @@
+package statusfuzz
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+)
+
+// server holds one object of a custom resource. It takes status patches the way kube-apiserver does: the lock first, then
+// MergePatch of the same library, then the decoding that makes every number an int64 or a float64.
+type server[T client.Object, S any] struct {
+	client.Client
+	kind     *Kind[T, S]
+	status   map[string]any
+	version  int
+	requests int
+	last     []byte
+	// patcher makes a patcher that writes to this server.
+	patcher func(T) (Patcher[S], error)
+}
+
+func newServer[T client.Object, S any](kind *Kind[T, S]) *server[T, S] {
+	s := &server[T, S]{kind: kind}
+	s.patcher = kind.Patchers(s, patcher.WithClock(clock{}))
+	return s
+}
+
+func (s *server[T, S]) reset(status map[string]any) {
+	s.status, s.version, s.requests, s.last = status, 1, 0, nil
+}
+
+// Status is the only way to this server, as it is a patcher's.
+func (s *server[T, S]) Status() client.SubResourceWriter { return statusWriter[T, S]{server: s} }
+
+type statusWriter[T client.Object, S any] struct {
+	client.SubResourceWriter
+	server *server[T, S]
+}
+
+func (w statusWriter[T, S]) Patch(_ context.Context, obj client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	s := w.server
+	data, err := patch.Data(obj)
+	if err != nil {
+		return err
+	}
+	s.requests++
+	s.last = data
+	current, err := json.Marshal(map[string]any{"metadata": s.metadata(), "status": s.status})
+	if err != nil {
+		return err
+	}
+	patched, err := jsonpatch.MergePatch(current, data)
+	if err != nil {
+		return fmt.Errorf("the server cannot apply %s: %w", data, err)
+	}
+	var stored struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+		Status map[string]any `json:"status"`
+	}
+	if err := utiljson.Unmarshal(patched, &stored); err != nil {
+		return fmt.Errorf("the server cannot read %s: %w", patched, err)
+	}
+	if stored.Metadata.ResourceVersion != s.metadata()["resourceVersion"] {
+		return apierrors.NewConflict(schema.GroupResource{}, obj.GetName(), fmt.Errorf("it has version %d", s.version))
+	}
+	asStored(stored.Status)
+	s.status, s.version = stored.Status, s.version+1
+	return s.answer(obj.(T))
+}
+
+func (s *server[T, S]) metadata() map[string]any {
+	return map[string]any{"resourceVersion": strconv.Itoa(s.version)}
+}
+
+func (s *server[T, S]) answer(obj T) error {
+	obj.SetResourceVersion(strconv.Itoa(s.version))
+	data, err := json.Marshal(s.status)
+	if err != nil {
+		return err
+	}
+	return utiljson.Unmarshal(data, s.kind.Status(obj))
+}
