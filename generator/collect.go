@@ -2,9 +2,11 @@ package generator
 
 import (
 	"errors"
+	"go/parser"
 	goscanner "go/scanner"
 	"go/token"
 	"golang.org/x/tools/go/packages"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +30,8 @@ type collector struct {
 	faults *faults
 	prune  *pruner
 	wanted []wanted
-	// unmarked counts the kinds seen that nobody marked, with the place of the first.
-	unmarked token.Position
+	// markers counts what was found, right or wrong, marked true or false.
+	markers int
 }
 
 // markedKinds reads the markers of a package.
@@ -42,6 +44,8 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	for _, file := range s.files {
 		m.scanFile(file.File)
 	}
+	c.leftOut(pkg)
+	c.markers += m.count
 	names := map[string]token.Pos{}
 	if m.pack.IsValid() {
 		for _, name := range m.subresources {
@@ -64,6 +68,25 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	}
 }
 
+// leftOut reports markers in files that build constraints leave out.
+func (c *collector) leftOut(pkg *loader.Package) {
+	for _, name := range pkg.IgnoredFiles {
+		content, err := os.ReadFile(name)
+		if err != nil || !strings.HasSuffix(name, ".go") || ours(content) || !maybeMarked(content) {
+			continue
+		}
+		file, _ := parser.ParseFile(c.fset, name, content, parser.ParseComments|parser.SkipObjectResolution)
+		if file == nil {
+			continue
+		}
+		for _, l := range lines(file.Comments...) {
+			if judge(l.text) == ok {
+				c.faults.at(c.fset.Position(l.pos), "build constraints leave this file out, and %s with it: give its build tags with tags=, or remove the line", l.text)
+			}
+		}
+	}
+}
+
 // namedKinds wants the kinds of types=.
 func (c *collector) namedKinds(pkgs []*loader.Package, names []string) {
 	for _, name := range names {
@@ -78,6 +101,7 @@ func (c *collector) namedKinds(pkgs []*loader.Package, names []string) {
 			c.faults.add("types=%s: package %s has no type %s", name, path, kind)
 			continue
 		}
+		c.markers++
 		c.wanted = append(c.wanted, wanted{pkg: pkgs[at], name: kind, pos: c.fset.Position(s.decls[kind].spec.Pos())})
 		c.prune.keepKind(s, kind)
 	}

@@ -22,7 +22,8 @@ func (e ErrStale) Error() string {
 
 // Run does what the options say. It returns Errors for wrong input, and then has written nothing; ErrStale under Verify,
 // with the diff on stdout.
-func Run(o Options, stdout io.Writer) error {
+// Notes for the user, which are no errors, go to stderr.
+func Run(o Options, stdout, stderr io.Writer) error {
 	g, err := newGeneration(o)
 	if err != nil {
 		return err
@@ -31,16 +32,15 @@ func Run(o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	changes, err := diff(want)
+	changes, err := g.changes(want)
 	if err != nil {
-		g.faults.add("%v", err)
-		return g.faults.err()
+		return err
+	}
+	if err := g.noteRights(stderr); err != nil {
+		return err
 	}
 	if !o.Verify {
-		if err := write(changes); err != nil {
-			return fmt.Errorf("nothing is changed that is not whole: %w", err)
-		}
-		return nil
+		return write(changes)
 	}
 	for _, c := range changes {
 		if _, err := io.WriteString(stdout, c.unified(g.faults.display(c.path))); err != nil {
@@ -62,8 +62,10 @@ type generation struct {
 	modules     map[string]*module
 	// want are the files that there should be, nil for those that there should not.
 	want map[string][]byte
-	// kindsFound counts the kinds that were asked for.
-	kindsFound int
+	// markers counts the markers, and the kinds of types=.
+	markers int
+	// rights are what the patchers need of the API server.
+	rights []right
 }
 
 func newGeneration(o Options) (*generation, error) {
@@ -115,10 +117,24 @@ func (g *generation) plan() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	if g.kindsFound == 0 && len(g.want) == 0 {
-		g.faults.add("no kind is marked below %s: write // +%s=true above a kind, or above the package clause for all kinds of the package", strings.Join(g.Paths, ", "), generateMarker)
+	if g.markers == 0 && len(g.want) == 0 {
+		g.nothing()
 	}
 	return g.want, g.faults.err()
+}
+
+// nothing reports that no marker was found, at the kinds that could have one.
+func (g *generation) nothing() {
+	for _, m := range g.modules {
+		for _, d := range m.dirs {
+			for _, pos := range d.unmarked {
+				g.faults.at(pos, "this kind has a status subresource, and nothing is marked in paths=%s: add // +%s=true on the next line", strings.Join(g.Paths, ";"), generateMarker)
+			}
+		}
+	}
+	if len(g.faults.list) == 0 {
+		g.faults.add("paths=%s: no kind is marked: add // +%s=true above a kind, or above the package clause for all kinds of the package", strings.Join(g.Paths, ";"), generateMarker)
+	}
 }
 
 func moduleRoot(dir string) string {
@@ -166,9 +182,15 @@ func (g *generation) module(m *module, foreign []string) error {
 		}
 	}
 	kinds := c.resolve()
-	g.kindsFound += len(c.wanted)
+	g.markers += c.markers
 	if len(g.faults.list) > 0 {
 		return nil
+	}
+	for _, k := range kinds {
+		s := c.prune.byPath(k.obj.Pkg().Path())
+		if group, known := s.groupOf(); known {
+			g.rights = append(g.rights, rightsOf(k.obj.Name(), group, s.lines(k.obj.Name()))...)
+		}
 	}
 	return g.files(m, c, kinds)
 }

@@ -50,6 +50,10 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 		r.faults.at(pos, "%s is not a struct, so it is no kind: remove the marker in line %d", w.name, w.pos.Line)
 	case !ast.IsExported(w.name):
 		r.faults.at(pos, "%s is not exported: a kind starts with a capital letter", w.name)
+	case w.pkg.Name == "main":
+		r.faults.at(pos, "%s is in package main, which nothing can import: move it to a package of its own", w.name)
+	case embeds(structure, "ListMeta"):
+		r.faults.at(pos, "%s is a list: put the marker above the kind that it lists", w.name)
 	case !embeds(structure, "ObjectMeta"):
 		r.faults.at(pos, "%s has no metadata: add the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`, or remove the marker", w.name)
 	case !embeds(structure, "TypeMeta"):

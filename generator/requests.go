@@ -29,6 +29,8 @@ type marked struct {
 	fset     *token.FileSet
 	faults   *faults
 	registry *markers.Registry
+	// count is how many markers there are.
+	count int
 	requests
 }
 
@@ -61,6 +63,9 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		at := comment.Pos() + token.Pos(offset+max(strings.Index(raw, content), 0))
 		offset += len(raw)
 		verdict := judge(content)
+		if verdict != none {
+			m.count++
+		}
 		switch {
 		case verdict == none:
 		case verdict == misspelt:

@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"errors"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -28,6 +29,8 @@ type directory struct {
 	goFiles bool
 	// tests are the test files that have the text of a marker.
 	tests []string
+	// unmarked is where a kind with a status subresource is, in a directory without a marker.
+	unmarked []token.Position
 	// output is our own file there, nil for none.
 	output []byte
 }
@@ -50,12 +53,26 @@ func ours(content []byte) bool {
 
 // maybeMarked is a cheap test for the text of a marker, misspelt ones included.
 func maybeMarked(content []byte) bool {
-	for _, text := range []string{"tatuspa", "tatusPa", "tatus-pa", "TATUSPA"} {
+	for _, text := range [...]string{"tatuspa", "tatusPa", "tatus-pa", "TATUSPA"} {
 		if bytes.Contains(content, []byte(text)) {
 			return true
 		}
 	}
 	return false
+}
+
+// subresources are the places of the markers that say that a kind has a status subresource.
+func subresources(file string, content []byte) []token.Position {
+	const marker = "+kubebuilder:subresource:status"
+	var out []token.Position
+	n := 0
+	for line := range bytes.Lines(content) {
+		n++
+		if at := bytes.Index(line, []byte(marker)); at > 0 && bytes.HasPrefix(bytes.TrimSpace(line), []byte("//")) {
+			out = append(out, token.Position{Filename: file, Line: n, Column: at + 1})
+		}
+	}
+	return out
 }
 
 // A scanner finds the directories that the patterns name, without the go command: a load that knows the packages with
@@ -213,6 +230,7 @@ func (d *directory) add(name string) error {
 	default:
 		d.goFiles = true
 		d.marked = d.marked || maybeMarked(content)
+		d.unmarked = append(d.unmarked, subresources(file, content)...)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ type decl struct {
 }
 
 var (
-	promised       = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen)=`)
+	promised       = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
 	declares       = regexp.MustCompile(`(?m)^\s*(type|const)\b`)
 	deepCopyMethod = regexp.MustCompile(`(?m)^\s*func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^]]*\])?\s*\)\s*(DeepCopyInto|DeepCopyObject)\s*\(`)
 )

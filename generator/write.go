@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,23 +20,29 @@ type change struct {
 	old, new []byte
 }
 
-// diff compares what is on disk with what should be there. Paths with a nil content should not be there.
-func diff(want map[string][]byte) ([]change, error) {
+// changes compares what is on disk with what should be there.
+func (g *generation) changes(want map[string][]byte) ([]change, error) {
 	var out []change
-	for path, content := range want {
+	for _, path := range sortedKeys(want) {
 		old, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if old != nil && !ours(old) {
-			return nil, fmt.Errorf("%s: statuspatcher-gen did not write this file, and would write here: rename it, or remove it", path)
-		}
-		if (old == nil) != (content == nil) || !bytes.Equal(old, content) {
+		switch content := want[path]; {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			g.faults.at(token.Position{Filename: path}, "%v", cause(err))
+		case old != nil && !ours(old):
+			g.faults.at(token.Position{Filename: path}, "the generated file goes here, and statuspatcher-gen did not write this one: rename it, or generate elsewhere with output:dir=")
+		case (old == nil) != (content == nil) || !bytes.Equal(old, content):
 			out = append(out, change{path: path, old: old, new: content})
 		}
 	}
-	slices.SortFunc(out, func(a, b change) int { return bytes.Compare([]byte(a.path), []byte(b.path)) })
-	return out, nil
+	return out, g.faults.err()
+}
+
+// cause is an error of the file system without the path, which is said elsewhere.
+func cause(err error) error {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		return pathError.Err
+	}
+	return err
 }
 
 // unified is the change as a patch, with the path as it is displayed.
@@ -71,11 +78,11 @@ func write(changes []change) (err error) {
 		dirs, err := makeDirs(filepath.Dir(c.path))
 		made = append(made, dirs...)
 		if err != nil {
-			return err
+			return cannotWrite(c.path, err)
 		}
 		temp, err := stage(c)
 		if err != nil {
-			return err
+			return cannotWrite(c.path, err)
 		}
 		staged[c.path] = temp
 	}
@@ -85,6 +92,11 @@ func write(changes []change) (err error) {
 		}
 	}
 	return nil
+}
+
+// cannotWrite is the error of a place that refuses the file.
+func cannotWrite(path string, err error) error {
+	return fmt.Errorf("%s: cannot be written, and no file was changed: %w: make room there, or generate elsewhere with output:dir=", path, cause(err))
 }
 
 // makeDirs makes a directory and those above it, and says which ones were not there.

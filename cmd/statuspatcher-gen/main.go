@@ -13,10 +13,10 @@ import (
 	"github.com/statuspatcher/statuspatcher/generator"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run("", os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main without the process, for tests.
-func run(args []string, stdout, stderr io.Writer) int {
+// run is main without the process, for tests: dir is the directory to run in.
+func run(dir string, args []string, stdout, stderr io.Writer) int {
 	flags := pflag.NewFlagSet("statuspatcher-gen", pflag.ContinueOnError)
 	flags.Usage = func() {}
 	flags.SetOutput(io.Discard)
@@ -35,8 +35,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return report(printVersion(stdout), stderr)
 	}
 	o, err := generator.ParseOptions(flags.Args())
+	o.Dir = dir
 	if err == nil {
-		err = generator.Run(o, stdout)
+		err = generator.Run(o, stdout, stderr)
 	}
 	return report(err, stderr)
 }
