@@ -179,6 +179,9 @@ func (c *Classifier) capture(s *site.Site, base ast.Expr, merge *ast.CallExpr, f
 		cp := &Capture{Node: found[0].Expr, Fn: found[0].Frame.Fn}
 		for _, v := range found {
 			segs, whole := segments(v.Frame, v.Expr, s, obj)
+			if len(segs) == 0 {
+				return olderCapture(s, v) // taken in code that this write is not called from: kept in a field
+			}
 			cp.Segments = append(cp.Segments, segs...)
 			cp.Whole = whole
 		}

@@ -118,6 +118,9 @@ func (w *walk) enter(p flow.Point, s *state, seen map[string]bool) {
 // branch goes only where a conflict can go.
 func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
 	cond := p.Node().(ast.Expr)
+	if contains(cond, w.site) && p.Node() != ast.Node(w.cond) {
+		return
+	}
 	if w.fo.Rewrites != nil && !w.probing && p.Node() != ast.Node(w.cond) && w.fo.Rewrites(w.f, cond) {
 		return
 	}
@@ -141,6 +144,9 @@ func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
 
 // step is one statement; false ends the way without loss.
 func (w *walk) step(n ast.Node, s *state) bool {
+	if contains(n, w.site) {
+		return false // the write again: a retry, or the next item of a loop whose end is walked, too
+	}
 	if !w.probing && w.fo.Rewrites != nil && w.fo.Rewrites(w.f, n) && !contains(n, w.site) {
 		return false
 	}

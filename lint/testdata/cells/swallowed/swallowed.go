@@ -1,0 +1,200 @@
+package swallowed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "example.com/cells/api/v1"
+)
+
+type Reconciler struct {
+	client.Client
+	queue workqueue.TypedRateLimitingInterface[string]
+}
+
+func (r *Reconciler) blank(ctx context.Context, cell *v1.Cell) error {
+	_ = r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+	return nil
+}
+
+func (r *Reconciler) ignored(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) logged(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `swallowed-conflict: `
+		log.FromContext(ctx).Error(err, "cannot update status")
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) deferred(ctx context.Context, cell *v1.Cell) (res ctrl.Result, err error) {
+	defer func() {
+		if uerr := r.Status().Update(ctx, cell); uerr != nil { // want `swallowed-conflict: `
+			log.FromContext(ctx).Error(uerr, "cannot update status")
+		}
+	}()
+	cell.Status.Phase = "Ready"
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) conflictIsNil(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `swallowed-conflict: `
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) exceptConflict(ctx context.Context, cell *v1.Cell) error {
+	if err := r.Status().Update(ctx, cell); err != nil && !apierrors.IsConflict(err) { // want `swallowed-conflict: `
+		return err
+	}
+	return nil
+}
+
+// The helper returns it, its only caller drops it.
+func (r *Reconciler) helper(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+}
+
+func (r *Reconciler) drops(ctx context.Context, cell *v1.Cell) error {
+	if err := r.helper(ctx, cell); err != nil {
+		fmt.Println(err)
+	}
+	return nil
+}
+
+// The other error may be nil.
+func (r *Reconciler) otherError(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	err := r.work(ctx)
+	if uerr := r.Status().Update(ctx, cell); uerr != nil { // want `swallowed-conflict: `
+		log.FromContext(ctx).Error(uerr, "cannot update status")
+	}
+	return ctrl.Result{}, err
+}
+
+func (r *Reconciler) work(ctx context.Context) error { return ctx.Err() }
+
+// Near misses.
+
+func (r *Reconciler) returned(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		log.FromContext(ctx).Error(err, "cannot update status")
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) requeued(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{Requeue: true}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+// On this way the work's own error is returned, so the key comes again.
+func (r *Reconciler) onError(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if err := r.work(ctx); err != nil {
+		cell.Status.Phase = "Failed"
+		if uerr := r.Status().Update(ctx, cell); uerr != nil { // want `update: `
+			log.FromContext(ctx).Error(uerr, "cannot update status")
+		}
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *Reconciler) joined(ctx context.Context, cell *v1.Cell) (err error) {
+	defer func() {
+		if uerr := r.Status().Update(ctx, cell); uerr != nil { // want `update: `
+			err = kerrors.NewAggregate([]error{err, uerr})
+		}
+	}()
+	return r.work(ctx)
+}
+
+func (r *Reconciler) joinedInline(ctx context.Context, cell *v1.Cell) (err error) {
+	defer func() { err = errors.Join(err, r.Status().Update(ctx, cell)) }() // want `update: `
+	return r.work(ctx)
+}
+
+func (r *Reconciler) collected(ctx context.Context, cells []*v1.Cell) error {
+	var errs []error
+	for _, cell := range cells {
+		if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Reconciler) queued(ctx context.Context, key string, cell *v1.Cell) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		r.queue.AddRateLimited(key)
+	}
+}
+
+func (r *Reconciler) retried(ctx context.Context, cell *v1.Cell) error {
+	for {
+		err := r.Status().Update(ctx, cell) // want `update: `
+		if err == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// The same object's status is sent again, and that error is returned.
+func (r *Reconciler) sentAgain(ctx context.Context, cell *v1.Cell) error {
+	cell.Status.Phase = "Working"
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		log.FromContext(ctx).Error(err, "best effort")
+	}
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell) // want `update: `
+}
+
+// Tells by a bool.
+func (r *Reconciler) told(ctx context.Context, cell *v1.Cell) bool {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		log.FromContext(ctx).Error(err, "cannot update status")
+		return false
+	}
+	return true
+}
+
+func (r *Reconciler) notFound(ctx context.Context, cell *v1.Cell) error {
+	err := r.Status().Update(ctx, cell) // want `update: `
+	return client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) wrapped(ctx context.Context, cell *v1.Cell) error {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		return fmt.Errorf("cannot update status: %w", err)
+	}
+	return nil
+}
+
+func (r *Reconciler) named(ctx context.Context, cell *v1.Cell) (err error) {
+	if err = r.Status().Update(ctx, cell); err != nil { // want `update: `
+		return
+	}
+	return
+}
