@@ -108,6 +108,12 @@ func TestS03_BoundToTheCallersPointer(t *testing.T) {
 			t.Errorf("the server has note %q, want %q", got, note)
 		}
 	}
+	t.Run("control: a patcher of a copy does not see the edit", func(t *testing.T) {
+		q, err := b.statuses().For(cell.DeepCopy())
+		b.must(err)
+		task.Note = "third"
+		b.flush(q, patcher.ResultUnchanged)
+	})
 }
 
 func TestS04_ForNeedsAnObjectThatWasRead(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/statuspatcher/statuspatcher/patcher"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 	"github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
+	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
 )
 
 func TestS06_NothingChangedSendsNothing(t *testing.T) {
@@ -113,6 +114,24 @@ func TestS08_OneRequestCarriesEverything(t *testing.T) {
 			t.Errorf("no %s in the one patch: %v", name, status)
 		}
 	}
+	t.Run("control: a helper that writes conditions and data apart shows half a decision in between", func(t *testing.T) {
+		b := newBed(t)
+		cell := b.live()
+		sent := b.wire.during(func() {
+			base := cell.DeepCopy()
+			cell.Status.Phase = "Ready"
+			b.must(b.wire.Status().Patch(b.ctx, cell, lockedMerge(base)))
+			if half := b.live().Status; half.Phase != "Ready" || len(half.Conditions) > 0 {
+				t.Errorf("in between the server has %+v", half)
+			}
+			base = cell.DeepCopy()
+			readySince(longAgo)(&cell.Status)
+			b.must(b.wire.Status().Patch(b.ctx, cell, lockedMerge(base)))
+		})
+		if _, err := realserver.OneStatusPatch(sent); err == nil {
+			t.Error("two writes count as one: the test above proves nothing")
+		}
+	})
 }
 
 func TestS09_TheAnswerBecomesTheBase(t *testing.T) {
@@ -173,6 +192,16 @@ func TestS10_AFlushThatFailsChangesNothing(t *testing.T) {
 	if !reflect.DeepEqual(observed, p.Observed()) {
 		t.Error("the base changed")
 	}
+	t.Run("control: what is readied for sending in place stays so when the write fails", func(t *testing.T) {
+		naive := cell.DeepCopy()
+		naive.Status.Conditions[0].LastTransitionTime = metav1.Now()
+		if err := b.wire.Status().Update(b.ctx, naive); err == nil {
+			t.Fatal("an Update on a stale version succeeded")
+		}
+		if reflect.DeepEqual(before.Status, naive.Status) {
+			t.Error("the status is as before: the test above proves nothing")
+		}
+	})
 }
 
 func TestS10_FlushAnyNumberOfTimes(t *testing.T) {

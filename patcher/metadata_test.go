@@ -182,6 +182,18 @@ func TestS31_SeveralPatchersAtOnce(t *testing.T) {
 	if got := fmt.Sprint(sent); got != "[patch gauges/status patch cells/status]" {
 		t.Errorf("sent %s, want the caller's order", got)
 	}
+	t.Run("control: the other order is the other order", func(t *testing.T) {
+		gauge.Status.Phase, cell.Status.Phase = "Later", "Later"
+		sent := b.wire.during(func() {
+			b.flush(p, patcher.ResultPatched)
+			if _, err := q.Flush(b.ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		if got := fmt.Sprint(sent); got != "[patch cells/status patch gauges/status]" {
+			t.Errorf("sent %s", got)
+		}
+	})
 }
 
 func TestS32_ARecreatedObjectConflicts(t *testing.T) {

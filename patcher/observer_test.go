@@ -69,6 +69,13 @@ func TestS40_TheObserverIsToldOfEveryCall(t *testing.T) {
 	if got := fmt.Sprint(observer.all); got != fmt.Sprint(want) {
 		t.Errorf("told\n%+v\nwant\n%+v", observer.all, want)
 	}
+	t.Run("control: it is told of its own client only", func(t *testing.T) {
+		_, q := b.fetch()
+		b.flush(q, patcher.ResultUnchanged)
+		if len(observer.all) != len(want) {
+			t.Errorf("told of %d calls, want %d", len(observer.all), len(want))
+		}
+	})
 }
 
 func TestOnFlushedTellsOnlyWhatLanded(t *testing.T) {
@@ -130,4 +137,22 @@ func TestS43_AStatusClientIsSafeForConcurrentUse(t *testing.T) {
 	if got := len(b.live().Status.Writers); got != 8 {
 		t.Errorf("%d writers landed, want 8", got)
 	}
+	t.Run("control: eight blind merges that read the same state leave one writer", func(t *testing.T) {
+		b := newBed(t)
+		read := b.live()
+		var wg sync.WaitGroup
+		for writer := range 8 {
+			wg.Go(func() {
+				cell := read.DeepCopy()
+				cell.Status.Writers = append(cell.Status.Writers, fmt.Sprint(writer))
+				if err := b.wire.Status().Patch(b.ctx, cell, blindMerge(read)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := len(b.live().Status.Writers); got != 1 {
+			t.Errorf("%d writers landed: the test above proves nothing", got)
+		}
+	})
 }

@@ -312,6 +312,16 @@ func TestS25_AMutateThatFailsChangesNothing(t *testing.T) {
 	if got := b.live(); !reflect.DeepEqual(got.Status, before.Status) {
 		t.Errorf("the server has %+v", got.Status)
 	}
+	t.Run("control: a retry on the caller's own object leaves the half-made edit in it", func(t *testing.T) {
+		naive := before.DeepCopy()
+		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			naive.Status.Phase = "Half"
+			return refuse
+		})
+		if !errors.Is(err, refuse) || reflect.DeepEqual(before, naive) {
+			t.Errorf("%v: the test above proves nothing", err)
+		}
+	})
 }
 
 func TestS25_AConflictThatMutateReturnsIsNotRetried(t *testing.T) {
@@ -379,6 +389,16 @@ func TestS27_RefreshDiscardsUnsavedEdits(t *testing.T) {
 	if p.Observed().Phase != "Foreign" {
 		t.Errorf("the base has phase %q", p.Observed().Phase)
 	}
+	t.Run("control: a Get behind the patcher's back does not move the base", func(t *testing.T) {
+		b := newBed(t)
+		cell, p := b.fetch()
+		b.forge(phase("Foreign"))
+		b.must(b.wire.Get(b.ctx, b.key, cell))
+		cell.Status.Phase = "Mine"
+		if _, err := p.Flush(b.ctx); !errors.Is(err, patcher.ErrStaleBase) {
+			t.Errorf("Flush: %v", err)
+		}
+	})
 	t.Run("on an error nothing changes", func(t *testing.T) {
 		cell.Status.Phase = "Unsaved"
 		canceled, cancel := context.WithCancel(b.ctx)
