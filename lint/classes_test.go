@@ -26,3 +26,8 @@ func TestClasses(t *testing.T) {
 		"./blindmerge", "./blindjson", "./blindupdate", "./blindapply", "./locked", "./stalebase", "./aliasedbase", "./deadretry",
 		"./transplant", "./swallowed", "./updates", "./reach")
 }
+
+// Without ban only what is wrong is reported.
+func TestPatchersAndDirectives(t *testing.T) {
+	analysistest.Run(t, fixture(t, "cells"), lint.New(&lint.Options{}), "./patchers", "./directives", "./support")
+}

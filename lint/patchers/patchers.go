@@ -20,7 +20,7 @@ func Find(f *flow.Func, t *object.Tracker) []*class.Finding {
 		if h.passedOn() {
 			continue
 		}
-		if u := h.unflushed(); u != nil {
+		if u := h.unflushed(t); u != nil {
 			out = append(out, u)
 		}
 		out = append(out, h.behind(t)...)
@@ -204,7 +204,7 @@ func setter(fn *types.Func) bool {
 }
 
 // unflushed: the status changes, and from there a way leads out of the function without a flush.
-func (h *handle) unflushed() *class.Finding {
+func (h *handle) unflushed(t *object.Tracker) *class.Finding {
 	start := h.f.At(h.call)
 	if !start.Valid() {
 		return nil
@@ -219,7 +219,7 @@ func (h *handle) unflushed() *class.Finding {
 			return true
 		}
 		if lost == nil && h.changesStatus(n) {
-			lost = h.wayOut(p)
+			lost = h.wayOut(p, t)
 		}
 		return lost == nil
 	})
@@ -227,14 +227,14 @@ func (h *handle) unflushed() *class.Finding {
 }
 
 // wayOut is a way from a change out of the function that passes no flush.
-func (h *handle) wayOut(p flow.Point) *class.Finding {
+func (h *handle) wayOut(p flow.Point, t *object.Tracker) *class.Finding {
 	if ret, ok := p.Node().(*ast.ReturnStmt); ok {
 		return h.lost(p.Node(), ret)
 	}
 	var found *class.Finding
 	h.f.Walk(p, func(q flow.Point) bool {
 		n := q.Node()
-		if found != nil || h.flushes(n) || h.asksChanged(n) {
+		if found != nil || h.flushes(n) || h.asksChanged(n) || h.writes(n, t) {
 			return false
 		}
 		if ret, ok := n.(*ast.ReturnStmt); ok {
@@ -243,6 +243,16 @@ func (h *handle) wayOut(p flow.Point) *class.Finding {
 		return found == nil
 	})
 	return found
+}
+
+// writes: a client writes the object by hand; that is another fault.
+func (h *handle) writes(n ast.Node, t *object.Tracker) bool {
+	for _, ev := range t.Events(h.f, n) {
+		if ev.Kind == object.Write && h.isObject(ev.Path) {
+			return true
+		}
+	}
+	return false
 }
 
 // asksChanged: a condition on Changed; where it is false there is nothing to flush.
