@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"sigs.k8s.io/controller-tools/pkg/genall/help"
 	prettyhelp "sigs.k8s.io/controller-tools/pkg/genall/help/pretty"
@@ -79,7 +80,7 @@ func printHelp(out io.Writer, level int, reg *markers.Registry, sorter help.Sort
 		if level >= detailedHelp {
 			text = prettyhelp.MarkersDetails(level == fullHelp, page.Category, page.Markers)
 		}
-		if err := text.WriteTo(out); err != nil {
+		if err := writeSpan(out, text); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(out); err != nil {
@@ -87,4 +88,15 @@ func printHelp(out io.Writer, level int, reg *markers.Registry, sorter help.Sort
 		}
 	}
 	return nil
+}
+
+// writeSpan bridges a rename between the oldest and the newest controller-tools that this module builds with: WriteTo
+// became Write. (An interface with either would not vet.)
+func writeSpan(out io.Writer, span prettyhelp.Span) error {
+	write := reflect.ValueOf(span).MethodByName("Write")
+	if !write.IsValid() {
+		write = reflect.ValueOf(span).MethodByName("WriteTo")
+	}
+	err, _ := write.Call([]reflect.Value{reflect.ValueOf(out)})[0].Interface().(error)
+	return err
 }
