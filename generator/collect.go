@@ -2,6 +2,7 @@ package generator
 
 import (
 	"errors"
+	"fmt"
 	"go/parser"
 	goscanner "go/scanner"
 	"go/token"
@@ -20,8 +21,29 @@ type wanted struct {
 	name string
 	// pos is the marker, or for types= nothing.
 	pos token.Position
+	// byPackage tells that it is the package that is marked.
+	byPackage bool
 	// markable tells that the kind was found by a marker: then its subresource must be declared too.
 	markable bool
+}
+
+// drop is the mend for what cannot have a patcher.
+func (w wanted) drop() string {
+	switch {
+	case !w.markable:
+		return "remove it from types="
+	case w.byPackage:
+		return "add // +" + generateMarker + "=false above it"
+	}
+	return fmt.Sprintf("remove // +%s=true from line %d", generateMarker, w.pos.Line)
+}
+
+// move is the mend for what is meant for another type.
+func (w wanted) move(to string) string {
+	if !w.markable {
+		return "name " + to + " in types="
+	}
+	return "put // +" + generateMarker + "=true above " + to
 }
 
 // A collector finds out what is asked for in the packages of one load.
@@ -49,7 +71,9 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	names := map[string]token.Pos{}
 	if m.pack.IsValid() {
 		for _, name := range m.subresources {
-			names[name] = m.pack
+			if !strings.HasSuffix(name, "List") || c.prune.source(pkg).decls[strings.TrimSuffix(name, "List")] == nil {
+				names[name] = m.pack
+			}
 		}
 		if len(m.subresources) == 0 && len(c.faults.list) == 0 {
 			m.fault(m.pack, "no kind of package %s has a status subresource: write // +kubebuilder:subresource:status above each that has one", pkg.Name)
@@ -63,7 +87,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 		}
 	}
 	for name, pos := range names {
-		c.wanted = append(c.wanted, wanted{pkg: pkg, name: name, pos: c.fset.Position(pos), markable: true})
+		c.wanted = append(c.wanted, wanted{pkg: pkg, name: name, pos: c.fset.Position(pos), byPackage: pos == m.pack, markable: true})
 		c.prune.keepKind(s, name)
 	}
 }
@@ -128,18 +152,49 @@ func (c *collector) resolve() []kind {
 // typeErrors reports what does not compile among the types that were kept, and the imports that are the cause.
 func (c *collector) typeErrors() {
 	for pkg, s := range c.prune.sources {
-		broken := slices.ContainsFunc(pkg.Errors, func(e packages.Error) bool { return e.Kind == packages.TypeError })
+		broken := false
+		for _, e := range pkg.Errors {
+			if e.Kind != packages.TypeError {
+				continue
+			}
+			broken = true
+			if !strings.HasPrefix(e.Msg, "could not import") { // importErrors has a better text
+				c.faults.at(position(e.Pos), "%s", e.Msg)
+			}
+		}
 		if !broken {
 			continue
-		}
-		for _, e := range pkg.Errors {
-			c.faults.at(position(e.Pos), "%s", e.Msg)
 		}
 		for _, err := range s.errors {
 			c.syntax(err)
 		}
+		for _, file := range s.files {
+			c.importErrors(file)
+		}
 	}
 }
+
+// importErrors reports the packages that a file needs and that the go command did not find.
+func (c *collector) importErrors(file *sourceFile) {
+	for spec := range file.imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		imported := file.pkg.pkg.Imports()[path]
+		if imported == nil || imported.Name != "" {
+			continue
+		}
+		reason := fmt.Sprintf("there is no package %s: run go get %s", path, path)
+		for _, e := range imported.Errors {
+			reason = oneLine(e.Msg)
+		}
+		c.faults.at(c.fset.Position(spec.Path.Pos()), "%s", reason)
+	}
+}
+
+// oneLine joins the lines in which the go command breaks its advice.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // syntax reports an error of reading or parsing.
 func (c *collector) syntax(err error) {

@@ -58,6 +58,7 @@ func (g *generation) targets(m *module, c *collector, kinds []kind) []*target {
 	}
 	if g.OutputDir != "" && len(g.Types) == 0 && len(packages) > 1 {
 		g.faults.add("output:dir is for one API package, and there are %d: %s: name one in paths=, or leave output:dir out", len(packages), strings.Join(sortedKeys(packages), ", "))
+		return nil
 	}
 	var out []*target
 	for _, dir := range sortedKeys(byDir) {
@@ -162,6 +163,7 @@ func declare(fset *token.FileSet, file *ast.File, into map[string]token.Position
 // clashes finds names that would be declared twice.
 func (g *generation) clashes(t *target) {
 	by := map[string]kind{}
+next:
 	for _, k := range t.kinds {
 		name := k.obj.Name()
 		for _, made := range []string{name + "StatusClient", "New" + name + "StatusClient", name + "StatusPatcher"} {
@@ -170,6 +172,7 @@ func (g *generation) clashes(t *target) {
 				g.faults.at(at, "%s is also what would be generated for %s: rename it, or generate into another package with output:dir=", made, name)
 			} else if other, taken := by[made]; taken {
 				g.faults.at(pos, "%s would be generated for this type, and for %s.%s: give each an output:dir= of its own", made, other.obj.Pkg().Path(), other.obj.Name())
+				continue next
 			}
 			by[made] = k
 		}

@@ -40,7 +40,7 @@ func Run(o Options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if !o.Verify {
-		return write(changes)
+		return g.write(changes)
 	}
 	for _, c := range changes {
 		if _, err := io.WriteString(stdout, c.unified(g.faults.display(c.path))); err != nil {
@@ -80,7 +80,7 @@ func newGeneration(o Options) (*generation, error) {
 		}
 		content, err := os.ReadFile(o.HeaderFile)
 		if err != nil {
-			g.faults.add("headerFile: %v", err)
+			g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(o.HeaderFile), cause(err))
 			return nil, g.faults.err()
 		}
 		g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+o.Year))
@@ -172,6 +172,13 @@ func (g *generation) module(m *module, foreign []string) error {
 	if err != nil {
 		g.faults.add("%v", err)
 		return g.faults.err()
+	}
+	for _, pkg := range pkgs {
+		if len(pkg.CompiledGoFiles) == 0 && len(g.Types) == 0 {
+			for _, e := range pkg.Errors {
+				g.faults.at(position(e.Pos), "paths=%s: %s", pkg.PkgPath, oneLine(e.Msg))
+			}
+		}
 	}
 	c := &collector{fset: g.fset, faults: g.faults, prune: newPruner(g.fset, m.path)}
 	if len(g.Types) > 0 {

@@ -43,27 +43,29 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	structure, isStruct := obj.Type().Underlying().(*types.Struct)
 	switch {
 	case obj.IsAlias():
-		r.faults.at(pos, "%s is an alias: put the marker above the type that it stands for, %s, or generate with types=", w.name, types.Unalias(obj.Type()))
+		r.faults.at(pos, "%s is an alias: %s", w.name, w.move(types.Unalias(obj.Type()).String()))
 	case obj.Type().(*types.Named).TypeParams().Len() > 0:
-		r.faults.at(pos, "%s is a generic type, and a kind is not: put the marker above a type without type parameters", w.name)
+		r.faults.at(pos, "%s is a generic type, and a kind is not: %s", w.name, w.drop())
 	case !isStruct:
-		r.faults.at(pos, "%s is not a struct, so it is no kind: remove the marker in line %d", w.name, w.pos.Line)
+		r.faults.at(pos, "%s is not a struct, so it is no kind: %s", w.name, w.drop())
 	case !ast.IsExported(w.name):
 		r.faults.at(pos, "%s is not exported: a kind starts with a capital letter", w.name)
 	case w.pkg.Name == "main":
 		r.faults.at(pos, "%s is in package main, which nothing can import: move it to a package of its own", w.name)
 	case embeds(structure, "ListMeta"):
-		r.faults.at(pos, "%s is a list: put the marker above the kind that it lists", w.name)
+		r.faults.at(pos, "%s is a list of kinds: %s", w.name, w.move("the kind that it lists"))
+	case !embeds(structure, "ObjectMeta") && !embeds(structure, "TypeMeta"):
+		r.faults.at(pos, "%s has no metadata, so it is no kind: %s; a kind has the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`", w.name, w.drop())
 	case !embeds(structure, "ObjectMeta"):
-		r.faults.at(pos, "%s has no metadata: add the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`, or remove the marker", w.name)
+		r.faults.at(pos, "%s has no metadata: add the field metav1.ObjectMeta `json:\"metadata,omitempty\"`, or %s", w.name, w.drop())
 	case !embeds(structure, "TypeMeta"):
-		r.faults.at(pos, "%s has no metav1.TypeMeta: add the field metav1.TypeMeta `json:\",inline\"`", w.name)
+		r.faults.at(pos, "%s has no metav1.TypeMeta: add the field metav1.TypeMeta `json:\",inline\"`, or %s", w.name, w.drop())
 	case w.markable && !has(marks, "kubebuilder:subresource:status"):
 		r.faults.at(pos, "%s has no status subresource, so the API server would refuse every write of its status: add // +kubebuilder:subresource:status above it, and generate the CRD again", w.name)
 	case !s.promises(w.name, "DeepCopyObject"):
 		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: add // +kubebuilder:object:root=true above it, and run controller-gen object", w.name)
 	default:
-		return k, r.status(&k, pos)
+		return k, r.status(w, &k, pos)
 	}
 	return kind{}, false
 }
@@ -110,12 +112,12 @@ func deref(t types.Type) types.Type {
 }
 
 // status checks the Status field of a kind and its type.
-func (r *resolver) status(k *kind, pos token.Position) bool {
+func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	name := k.obj.Name()
 	field, index, _ := types.LookupFieldOrMethod(k.obj.Type(), true, k.obj.Pkg(), "Status")
 	status, ok := field.(*types.Var)
 	if !ok {
-		r.faults.at(pos, "%s has no Status field: add Status %sStatus `json:\"status,omitempty\"`, or remove the marker", name, name)
+		r.faults.at(pos, "%s has no Status field: add Status %sStatus `json:\"status,omitempty\"`, or %s", name, name, w.drop())
 		return false
 	}
 	if fault := reach(k.obj.Type(), index); fault != "" {
@@ -128,8 +130,11 @@ func (r *resolver) status(k *kind, pos token.Position) bool {
 	switch {
 	case types.Unalias(deref(status.Type())) == types.Typ[types.Invalid]:
 		return false // the type checker has said why
-	case !ok || types.IsInterface(named):
-		r.faults.at(pos, "the Status of %s is %s: declare a type %sStatus with DeepCopy, and use that", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), name)
+	case ok && types.IsInterface(named):
+		r.faults.at(pos, "the Status of %s is the interface %s: declare a struct type %sStatus with DeepCopy, and use that", name, named.Obj().Name(), name)
+		return false
+	case !ok:
+		r.faults.at(pos, "the Status of %s has no named type, it is %s: declare a type %sStatus with DeepCopy, and use that", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), name)
 		return false
 	case named.TypeArgs().Len() > 0:
 		r.faults.at(pos, "the Status of %s is of the generic type %s: declare a type %sStatus without type parameters, and use that", name, named.Obj().Name(), name)

@@ -101,6 +101,9 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 	if name, _, _ := strings.Cut(raw[1:], "="); def == nil || def.Name != name {
 		return UsageError{fmt.Sprintf("unknown option %q", arg)}
 	}
+	if name, value, _ := strings.Cut(raw, "="); name == "+paths" && value == "" {
+		return UsageError{fmt.Sprintf("option %q: it has no value", arg)}
+	}
 	value, err := def.Parse(raw)
 	if err != nil {
 		return UsageError{fmt.Sprintf("option %q: %v", arg, err)}

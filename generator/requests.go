@@ -77,7 +77,7 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		case owners.owner[group] != nil:
 			m.onType(owners.owner[group].Name.Name, content, at)
 		default:
-			m.fault(at, "%s is on nothing that it can mean: put it above a kind's type declaration, or above the package clause for all kinds of the package", content)
+			m.fault(at, "%s means nothing here: remove this line, and put it above the type declaration of a kind, or above the package clause for all kinds of the package", content)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (m *marked) onPackage(text string, pos token.Pos) {
 	switch generate, ok := m.value(text, pos, markers.DescribesPackage); {
 	case !ok:
 	case !generate:
-		m.fault(pos, "%s on a package means nothing: remove the line, or put it above a kind", text)
+		m.fault(pos, "%s means nothing on a package: remove this line, or put it above a kind", text)
 	default:
 		m.pack = pos
 	}
@@ -132,7 +132,7 @@ func (m *marked) onType(name, text string, pos token.Pos) {
 func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
 	if name != "+"+generateMarker {
-		m.fault(pos, "unknown marker %s: there is +%s=true, and =false above a kind", text, generateMarker)
+		m.fault(pos, "unknown marker %s: remove this line; there are // +%s=true, and =false above a kind", text, generateMarker)
 		return false, false
 	}
 	if !hasValue {
@@ -141,7 +141,7 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 	}
 	parsed, err := m.registry.Lookup(text, target).Parse(text)
 	if err != nil || value != "true" && value != "false" {
-		m.fault(pos, "bad value %q in %s: want true or false", value, text)
+		m.fault(pos, "bad value %q: write // +%s=true or =false", value, generateMarker)
 		return false, false
 	}
 	return parsed.(bool), true

@@ -27,7 +27,7 @@ func (g *generation) changes(want map[string][]byte) ([]change, error) {
 		old, err := os.ReadFile(path)
 		switch content := want[path]; {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			g.faults.at(token.Position{Filename: path}, "%v", cause(err))
+			g.faults.add("%v", g.cannotWrite(path, err))
 		case old != nil && !ours(old):
 			g.faults.at(token.Position{Filename: path}, "the generated file goes here, and statuspatcher-gen did not write this one: rename it, or generate elsewhere with output:dir=")
 		case (old == nil) != (content == nil) || !bytes.Equal(old, content):
@@ -58,7 +58,7 @@ func (c change) unified(path string) string {
 }
 
 // write makes all changes, or as good as none: every new content is on disk beside its place before the first one takes it.
-func write(changes []change) (err error) {
+func (g *generation) write(changes []change) (err error) {
 	staged := map[string]string{}
 	var made []string
 	defer func() {
@@ -78,11 +78,11 @@ func write(changes []change) (err error) {
 		dirs, err := makeDirs(filepath.Dir(c.path))
 		made = append(made, dirs...)
 		if err != nil {
-			return cannotWrite(c.path, err)
+			return g.cannotWrite(c.path, err)
 		}
 		temp, err := stage(c)
 		if err != nil {
-			return cannotWrite(c.path, err)
+			return g.cannotWrite(c.path, err)
 		}
 		staged[c.path] = temp
 	}
@@ -95,8 +95,8 @@ func write(changes []change) (err error) {
 }
 
 // cannotWrite is the error of a place that refuses the file.
-func cannotWrite(path string, err error) error {
-	return fmt.Errorf("%s: cannot be written, and no file was changed: %w: make room there, or generate elsewhere with output:dir=", path, cause(err))
+func (g *generation) cannotWrite(path string, err error) error {
+	return fmt.Errorf("%s: cannot be written (%w), and no file was changed: make the directory writable, or generate elsewhere with output:dir=", g.faults.display(path), cause(err))
 }
 
 // makeDirs makes a directory and those above it, and says which ones were not there.
