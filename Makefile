@@ -47,3 +47,17 @@ test-latest: envtest ## Run all tests on the newest controller-runtime and Kuber
 .PHONY: envtest
 envtest: ## Build kube-apiserver and etcd for the tests (once).
 	@GOWORK=off go run -C hack/envtest . $(ENVTEST_DIR)
+
+##@ Lint rule
+
+.PHONY: lint
+lint: bin/statuspatcher-lint ## Hold the examples' controllers to the lint rule.
+	bin/statuspatcher-lint ./examples/...
+
+.PHONY: lint-corpus
+lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
+	go run ./hack/lint-corpus -tool=bin/statuspatcher-lint $(CORPUS)
+
+.PHONY: bin/statuspatcher-lint
+bin/statuspatcher-lint:
+	go build -o $@ ./cmd/statuspatcher-lint

@@ -39,18 +39,21 @@ func NewCheck(prog *flow.Program, opts Options) *Check {
 
 // files are the files of a package that are looked at.
 func (c *Check) files(pkg *flow.Package) []*ast.File {
-	var files []*ast.File
+	var files, support []*ast.File
 	for _, f := range pkg.Files {
 		name := pkg.Fset.File(f.FileStart).Name()
-		if !c.opts.Tests && strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		if !c.opts.Tests && site.IsTestSupport(f.Imports) {
-			return nil
-		}
-		if !site.IsGenerated(f) {
+		switch {
+		case !c.opts.Tests && strings.HasSuffix(name, "_test.go"), site.IsGenerated(f):
+		case !c.opts.Tests && site.IsTestSupport(f.Imports):
+			support = append(support, f)
+		default:
 			files = append(files, f)
 		}
+	}
+	// A package that imports a test framework is test support as a whole, unless it is only a helper file that strayed
+	// into production code.
+	if len(support) >= len(files) {
+		return nil
 	}
 	return files
 }

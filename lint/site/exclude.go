@@ -27,7 +27,7 @@ func IsGenerated(file *ast.File) bool {
 	return false
 }
 
-// IsTestSupport reports whether a file belongs to tests only: it imports testing, ginkgo or gomega. A package with such a file is one.
+// IsTestSupport reports whether a file with these imports belongs to tests only: it imports testing, ginkgo or gomega.
 func IsTestSupport(imports []*ast.ImportSpec) bool {
 	for _, imp := range imports {
 		path := strings.Trim(imp.Path.Value, "`\"")
