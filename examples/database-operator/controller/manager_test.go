@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -33,9 +34,7 @@ func startManager(t *testing.T, namespace string) *realserver.Recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reconciler := NewDatabaseReconciler(mgr.GetClient(), mgr.GetAPIReader())
-	err = ctrl.NewControllerManagedBy(mgr).For(&v1.Database{}).Owns(&appsv1.StatefulSet{}).Complete(recorder.Reconciler(reconciler))
-	if err != nil {
+	if err := SetupWithManager(mgr, recorder.Reconciler); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -50,15 +49,27 @@ func startManager(t *testing.T, namespace string) *realserver.Recorder {
 	return recorder
 }
 
-// eventually waits until the Database on the server satisfies done.
-func eventually(t *testing.T, c client.Client, database *v1.Database, done func(*v1.Database) bool) {
+// eventually waits until the object on the server satisfies done.
+func eventually[T client.Object](t *testing.T, c client.Client, obj T, done func(T) bool) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := c.Get(ctx, client.ObjectKeyFromObject(database), database)
-		return err == nil && done(database), err
+		err := c.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+		return err == nil && done(obj), err
 	})
 	if err != nil {
-		t.Fatalf("%v; the Database is %+v", err, database.Status)
+		t.Fatalf("%v; the object is %+v", err, obj)
+	}
+}
+
+// gone waits until the object is not on the server.
+func gone(t *testing.T, c client.Client, obj client.Object) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		t.Fatalf("%v; it is still there: %+v", err, obj)
 	}
 }
 

@@ -26,3 +26,10 @@ func Mint(database *v1.Database, id string) {
 		Steps:      []v1.Step{{Name: StepApplyStatefulSet}, {Name: StepReport}},
 	}
 }
+
+// Reopen lets the plan be executed again from its first step: what it made is gone.
+func Reopen(database *v1.Database) {
+	for i := range database.Status.Plan.Steps {
+		database.Status.Plan.Steps[i].Done = false
+	}
+}

@@ -36,8 +36,15 @@ const (
 	PhasePaused  Phase = "Paused"
 )
 
-// ConditionReady is true when the StatefulSet is what the spec asks for.
-const ConditionReady = "Ready"
+const (
+	// ConditionReady is true when what the spec asks for is so.
+	ConditionReady = "Ready"
+	// ConditionPausedByFleet is set on a Database by the Fleet that it is in.
+	ConditionPausedByFleet = "PausedByFleet"
+)
+
+// Finalizer keeps a Database until its StatefulSet is gone, and a Backup until its claim is.
+const Finalizer = "example.statuspatcher.dev/cleanup"
 
 // DatabaseStatus is what the operator has done.
 type DatabaseStatus struct {
@@ -62,6 +69,10 @@ type DatabaseStatus struct {
 	// StatefulSet is the workload that this Database runs on.
 	// +optional
 	StatefulSet *TrackedObject `json:"statefulSet,omitempty"`
+
+	// Backup is the one Backup that may read from this Database now. The Backup writes it: it is the lock between Backups.
+	// +optional
+	Backup *TrackedObject `json:"backup,omitempty"`
 }
 
 // Plan is a list of steps under an ID that no other plan has.

@@ -16,7 +16,11 @@ var GroupVersion = schema.GroupVersion{Group: "example.statuspatcher.dev", Versi
 
 // AddToScheme registers the kinds of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Database{}, &DatabaseList{})
+	scheme.AddKnownTypes(GroupVersion,
+		&Database{}, &DatabaseList{},
+		&Fleet{}, &FleetList{},
+		&Backup{}, &BackupList{},
+	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

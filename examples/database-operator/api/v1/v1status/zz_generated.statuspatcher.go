@@ -13,6 +13,128 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// backupKind tells the runtime how to reach and compare the status of a Backup.
+var backupKind = patcher.Kind[*v1.Backup, v1.BackupStatus]{
+	Name:               "Backup",
+	New:                func() *v1.Backup { return &v1.Backup{} },
+	Assign:             func(dst, src *v1.Backup) { *dst = *src },
+	Status:             func(obj *v1.Backup) *v1.BackupStatus { return &obj.Status },
+	DeepCopyInto:       (*v1.BackupStatus).DeepCopyInto,
+	Equal:              equalBackupStatus,
+	Trim:               trimBackupStatus,
+	Conditions:         func(status *v1.BackupStatus) *[]metav1.Condition { return &status.Conditions },
+	ObservedGeneration: func(status *v1.BackupStatus) *int64 { return &status.ObservedGeneration },
+}
+
+// BackupStatusClient reads objects of kind Backup and hands out the patchers that write their status.
+// It is safe for concurrent use; one serves a whole controller.
+type BackupStatusClient struct {
+	client *patcher.Client[*v1.Backup, v1.BackupStatus]
+}
+
+// NewBackupStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+func NewBackupStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *BackupStatusClient {
+	return &BackupStatusClient{client: patcher.NewClient(&backupKind, c, live, opts...)}
+}
+
+// Fetch reads the Backup and captures the base that its status will be written against.
+// When there is no such Backup, the error is the API server's, for which client.IgnoreNotFound answers nil.
+func (c *BackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Backup, *BackupStatusPatcher, error) {
+	backup, p, err := c.client.Fetch(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return backup, &BackupStatusPatcher{patcher: p}, nil
+}
+
+// For captures the base from a Backup that the caller owns, such as a list item. The object of an informer event is
+// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *BackupStatusClient) For(backup *v1.Backup) (*BackupStatusPatcher, error) {
+	p, err := c.client.For(backup)
+	if err != nil {
+		return nil, err
+	}
+	return &BackupStatusPatcher{patcher: p}, nil
+}
+
+// Retry reads the Backup live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *BackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Backup) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// BackupStatusPatcher writes the status of one Backup, for one reconcile and one goroutine.
+type BackupStatusPatcher struct {
+	patcher *patcher.Patcher[*v1.Backup, v1.BackupStatus]
+}
+
+// Object returns the Backup that was fetched. Change its Status in place, then Flush.
+func (p *BackupStatusPatcher) Object() *v1.Backup { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *BackupStatusPatcher) Observed() *v1.BackupStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *BackupStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *BackupStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *BackupStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Backup and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *BackupStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Backup) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Backup live into the patcher and its object. Unsaved edits are discarded.
+func (p *BackupStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *BackupStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Backup)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *BackupStatusPatcher) OnFlushed(f func(before, after *v1.BackupStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *BackupStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *BackupStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil when there is none.
+func (p *BackupStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// SetObservedGeneration stamps the status with the generation that was read.
+func (p *BackupStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
+
+// trimBackupStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimBackupStatus(base, status *v1.BackupStatus) {
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
+	patcher.Trim(&base.Database, &status.Database, patcher.EqualPointer(base.Database, status.Database))
+	patcher.Trim(&base.Job, &status.Job, patcher.EqualPointer(base.Job, status.Job))
+}
+
 // databaseKind tells the runtime how to reach and compare the status of a Database.
 var databaseKind = patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Name:               "Database",
@@ -133,6 +255,135 @@ func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.StatefulSet, &status.StatefulSet, patcher.EqualPointer(base.StatefulSet, status.StatefulSet))
+	patcher.Trim(&base.Backup, &status.Backup, patcher.EqualPointer(base.Backup, status.Backup))
+}
+
+// fleetKind tells the runtime how to reach and compare the status of a Fleet.
+var fleetKind = patcher.Kind[*v1.Fleet, v1.FleetStatus]{
+	Name:               "Fleet",
+	New:                func() *v1.Fleet { return &v1.Fleet{} },
+	Assign:             func(dst, src *v1.Fleet) { *dst = *src },
+	Status:             func(obj *v1.Fleet) *v1.FleetStatus { return &obj.Status },
+	DeepCopyInto:       (*v1.FleetStatus).DeepCopyInto,
+	Equal:              equalFleetStatus,
+	Trim:               trimFleetStatus,
+	Conditions:         func(status *v1.FleetStatus) *[]metav1.Condition { return &status.Conditions },
+	ObservedGeneration: func(status *v1.FleetStatus) *int64 { return &status.ObservedGeneration },
+}
+
+// FleetStatusClient reads objects of kind Fleet and hands out the patchers that write their status.
+// It is safe for concurrent use; one serves a whole controller.
+type FleetStatusClient struct {
+	client *patcher.Client[*v1.Fleet, v1.FleetStatus]
+}
+
+// NewFleetStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+func NewFleetStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *FleetStatusClient {
+	return &FleetStatusClient{client: patcher.NewClient(&fleetKind, c, live, opts...)}
+}
+
+// Fetch reads the Fleet and captures the base that its status will be written against.
+// When there is no such Fleet, the error is the API server's, for which client.IgnoreNotFound answers nil.
+func (c *FleetStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Fleet, *FleetStatusPatcher, error) {
+	fleet, p, err := c.client.Fetch(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fleet, &FleetStatusPatcher{patcher: p}, nil
+}
+
+// For captures the base from a Fleet that the caller owns, such as a list item. The object of an informer event is
+// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *FleetStatusClient) For(fleet *v1.Fleet) (*FleetStatusPatcher, error) {
+	p, err := c.client.For(fleet)
+	if err != nil {
+		return nil, err
+	}
+	return &FleetStatusPatcher{patcher: p}, nil
+}
+
+// Retry reads the Fleet live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *FleetStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Fleet) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// FleetStatusPatcher writes the status of one Fleet, for one reconcile and one goroutine.
+type FleetStatusPatcher struct {
+	patcher *patcher.Patcher[*v1.Fleet, v1.FleetStatus]
+}
+
+// Object returns the Fleet that was fetched. Change its Status in place, then Flush.
+func (p *FleetStatusPatcher) Object() *v1.Fleet { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *FleetStatusPatcher) Observed() *v1.FleetStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *FleetStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *FleetStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *FleetStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Fleet and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *FleetStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Fleet) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Fleet live into the patcher and its object. Unsaved edits are discarded.
+func (p *FleetStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *FleetStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Fleet)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *FleetStatusPatcher) OnFlushed(f func(before, after *v1.FleetStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *FleetStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *FleetStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil when there is none.
+func (p *FleetStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// SetObservedGeneration stamps the status with the generation that was read.
+func (p *FleetStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
+
+// trimFleetStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimFleetStatus(base, status *v1.FleetStatus) {
+	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
+}
+
+// equalBackupStatus reports whether a and b are the same; equal means equal JSON.
+func equalBackupStatus(a, b *v1.BackupStatus) bool {
+	return a.Phase == b.Phase &&
+		a.ObservedGeneration == b.ObservedGeneration &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
+		patcher.EqualPointer(a.Database, b.Database) &&
+		patcher.EqualPointer(a.Job, b.Job)
 }
 
 // equalDatabaseStatus reports whether a and b are the same; equal means equal JSON.
@@ -141,7 +392,8 @@ func equalDatabaseStatus(a, b *v1.DatabaseStatus) bool {
 		a.ObservedGeneration == b.ObservedGeneration &&
 		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
-		patcher.EqualPointer(a.StatefulSet, b.StatefulSet)
+		patcher.EqualPointer(a.StatefulSet, b.StatefulSet) &&
+		patcher.EqualPointer(a.Backup, b.Backup)
 }
 
 // equalPlan reports whether a and b are the same; equal means equal JSON.
@@ -151,19 +403,43 @@ func equalPlan(a, b *v1.Plan) bool {
 		patcher.EqualSlice(a.Steps, b.Steps)
 }
 
+// equalFleetStatus reports whether a and b are the same; equal means equal JSON.
+func equalFleetStatus(a, b *v1.FleetStatus) bool {
+	return a.ObservedGeneration == b.ObservedGeneration &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
+		a.Databases == b.Databases &&
+		a.Ready == b.Ready &&
+		a.Paused == b.Paused
+}
+
 // The fields that are compared above, as they were when this file was generated. A type that has changed since does not
 // compile here: run statuspatcher-gen again.
 var (
+	_ struct {
+		Phase              v1.BackupPhase     `json:"phase,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Database           *v1.TrackedObject  `json:"database,omitempty"`
+		Job                *v1.TrackedObject  `json:"job,omitempty"`
+	} = v1.BackupStatus{}
 	_ struct {
 		Phase              v1.Phase           `json:"phase,omitempty"`
 		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 		Conditions         []metav1.Condition `json:"conditions,omitempty"`
 		Plan               *v1.Plan           `json:"plan,omitempty"`
 		StatefulSet        *v1.TrackedObject  `json:"statefulSet,omitempty"`
+		Backup             *v1.TrackedObject  `json:"backup,omitempty"`
 	} = v1.DatabaseStatus{}
 	_ struct {
 		ID         string    `json:"id"`
 		Generation int64     `json:"generation"`
 		Steps      []v1.Step `json:"steps"`
 	} = v1.Plan{}
+	_ struct {
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Databases          int32              `json:"databases"`
+		Ready              int32              `json:"ready"`
+		Paused             int32              `json:"paused"`
+	} = v1.FleetStatus{}
 )
