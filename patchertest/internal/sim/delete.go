@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func (s *Server) delete(r *Request) *Answer {
@@ -31,12 +32,19 @@ func (s *Server) delete(r *Request) *Answer {
 	if len(finalizers) > 0 {
 		return s.beginDeletion(r, old, finalizers, dry)
 	}
+	if want := options.Preconditions; want != nil && want.ResourceVersion != nil && len(o.GetFinalizers()) > 0 {
+		// NB: the policy takes the last finalizer away, and kube-apiserver then misses the version in its own update.
+		return refuse(apierrors.NewConflict(r.Kind.groupResource(), r.Name, errModified))
+	}
 	if !dry {
 		s.remove(r.Key(), old, old.visible)
 	}
+	details := map[string]any{"name": r.Name, "kind": r.Kind.Plural, "uid": string(o.GetUID())}
+	if r.Kind.GVK.Group != "" {
+		details["group"] = r.Kind.GVK.Group
+	}
 	return &Answer{Code: http.StatusOK, Object: map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Success",
-		"details": map[string]any{"name": r.Name, "group": r.Kind.GVK.Group, "kind": r.Kind.Plural, "uid": string(o.GetUID())},
+		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Success", "details": details,
 	}}
 }
 
@@ -44,12 +52,14 @@ func checkPreconditions(r *Request, o *unstructured.Unstructured, want *metav1.P
 	if want == nil {
 		return nil
 	}
+	// NB: these two conflicts name the kind where all others name the resource.
+	kind := schema.GroupResource{Group: r.Kind.GVK.Group, Resource: r.Kind.GVK.Kind}
 	if want.UID != nil && *want.UID != o.GetUID() {
-		return apierrors.NewConflict(r.Kind.groupResource(), r.Name,
+		return apierrors.NewConflict(kind, r.Name,
 			fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *want.UID, o.GetUID()))
 	}
 	if want.ResourceVersion != nil && *want.ResourceVersion != o.GetResourceVersion() {
-		return apierrors.NewConflict(r.Kind.groupResource(), r.Name,
+		return apierrors.NewConflict(kind, r.Name,
 			fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *want.ResourceVersion, o.GetResourceVersion()))
 	}
 	return nil
@@ -89,7 +99,7 @@ func (s *Server) beginDeletion(r *Request, old *stored, finalizers []string, dry
 	if dry || equalJSON(obj, old.disk) {
 		return &Answer{Code: http.StatusOK, Object: obj}
 	}
-	entry := s.commit(r.Kind, r.Key(), old, obj, false, fieldWrite{manager: r.manager(), operation: "Update"})
+	entry := s.commit(r.Kind, r.Key(), old, obj, false, fieldWrite{silent: true})
 	return &Answer{Code: http.StatusOK, Object: entry.visible}
 }
 

@@ -24,7 +24,7 @@ type Handler func(req *http.Request, r *Request) (*Answer, error)
 // to a real server. With a cache, reads of cached kinds go there.
 func NewClient(catalog *Catalog, handle Handler, cache *client.CacheOptions) (client.Client, error) {
 	return client.New(Config(catalog, handle), client.Options{
-		HTTPClient: &http.Client{Transport: &transport{catalog: catalog, handle: handle}},
+		HTTPClient: &http.Client{Transport: NewTransport(catalog, handle)},
 		Scheme:     catalog.Scheme, Mapper: catalog.Mapper, Cache: cache,
 	})
 }
@@ -36,8 +36,13 @@ func Config(catalog *Catalog, handle Handler) *rest.Config {
 		ContentConfig:  rest.ContentConfig{ContentType: "application/json"},
 		QPS:            -1,
 		WarningHandler: rest.NoWarnings{},
-		Transport:      &transport{catalog: catalog, handle: handle},
+		Transport:      NewTransport(catalog, handle),
 	}
+}
+
+// NewTransport makes an HTTP client speak to a handler.
+func NewTransport(catalog *Catalog, handle Handler) http.RoundTripper {
+	return &transport{catalog: catalog, handle: handle}
 }
 
 type transport struct {

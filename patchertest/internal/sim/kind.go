@@ -7,11 +7,13 @@ import (
 	"reflect"
 	"sort"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -25,6 +27,7 @@ type Kind struct {
 
 	goType reflect.Type
 	crd    *customKind // nil without a CRD: nothing is pruned, defaulted or validated but metadata
+	typer  func() (managedfields.TypeConverter, error)
 }
 
 // Resource is the kind's group, version and plural name.
@@ -76,17 +79,13 @@ func (c *Catalog) addCRD(crd *apiextensionsv1.CustomResourceDefinition) error {
 		if err != nil {
 			return fmt.Errorf("CRD %s, version %s: %w", crd.Name, version.Name, err)
 		}
-		kind := &Kind{
+		c.add(&Kind{
 			GVK:        schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind},
 			Plural:     crd.Spec.Names.Plural,
 			Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 			HasStatus:  version.Subresources != nil && version.Subresources.Status != nil,
 			crd:        custom,
-		}
-		if custom.typer, err = newTypeConverter(kind); err != nil {
-			return fmt.Errorf("CRD %s, version %s: schema for server-side apply: %w", crd.Name, version.Name, err)
-		}
-		c.add(kind)
+		})
 	}
 	return nil
 }
@@ -114,6 +113,8 @@ func (c *Catalog) addType(gvk schema.GroupVersionKind, typ reflect.Type) {
 }
 
 func (c *Catalog) add(k *Kind) {
+	// Compiled on the first apply: most models have none.
+	k.typer = sync.OnceValues(func() (managedfields.TypeConverter, error) { return newTypeConverter(k) })
 	c.byGVK[k.GVK] = k
 	c.byResource[k.Resource()] = k
 }

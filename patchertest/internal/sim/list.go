@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,13 +26,24 @@ func (s *Server) list(r *Request) *Answer {
 		u := &unstructured.Unstructured{Object: s.objects[key].visible}
 		if byLabel.Matches(labels.Set(u.GetLabels())) &&
 			byField.Matches(fields.Set{"metadata.name": key.Name, "metadata.namespace": key.Namespace}) {
-			items = append(items, u.Object)
+			items = append(items, r.Kind.listItem(u.Object))
 		}
 	}
 	return &Answer{Code: http.StatusOK, Object: map[string]any{
 		"kind": r.Kind.GVK.Kind + "List", "apiVersion": r.Kind.GVK.GroupVersion().String(),
 		"metadata": map[string]any{"resourceVersion": strconv.FormatInt(s.version, 10)}, "items": items,
 	}}
+}
+
+// listItem: items of built-in kinds carry no apiVersion and kind.
+func (k *Kind) listItem(obj map[string]any) map[string]any {
+	if !k.Builtin {
+		return obj
+	}
+	out := maps.Clone(obj)
+	delete(out, "apiVersion")
+	delete(out, "kind")
+	return out
 }
 
 func (s *Server) keysOf(r *Request) []Key {

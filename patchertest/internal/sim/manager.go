@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,9 @@ type fieldWrite struct {
 	manager     string
 	operation   string
 	subresource string
+	incoming    map[string]any              // the object as it was asked for, before what this endpoint may not write was put back
 	applied     []metav1.ManagedFieldsEntry // what an apply computed
+	silent      bool                        // a deletion mark, which nobody owns
 	changed     bool                        // an apply moved ownership, though no field
 }
 
@@ -32,11 +35,19 @@ type fieldHistory struct {
 
 type pendingWrite struct {
 	write fieldWrite
-	after map[string]any
 	base  map[string]any
 }
 
-func fieldsAfter(old *stored, write fieldWrite, after map[string]any) fieldHistory {
+// incoming keeps an object from the changes that are made to its top level and its metadata.
+func incoming(obj map[string]any) map[string]any {
+	out := maps.Clone(obj)
+	if metadata, ok := obj["metadata"].(map[string]any); ok {
+		out["metadata"] = maps.Clone(metadata)
+	}
+	return out
+}
+
+func fieldsAfter(old *stored, write fieldWrite) fieldHistory {
 	if write.applied != nil {
 		return fieldHistory{entries: write.applied}
 	}
@@ -46,19 +57,26 @@ func fieldsAfter(old *stored, write fieldWrite, after map[string]any) fieldHisto
 		h.entries, base = old.fields.entries, old.visible
 		h.pending = old.fields.pending[:len(old.fields.pending):len(old.fields.pending)]
 	}
-	h.pending = append(h.pending, pendingWrite{write: write, after: after, base: base})
+	if write.silent {
+		return h
+	}
+	h.pending = append(h.pending, pendingWrite{write: write, base: base})
 	return h
 }
 
 // apply is server-side apply, by the code that kube-apiserver runs.
 func (s *Server) apply(r *Request) *Answer {
-	applied, refused := readApplied(r)
-	if refused != nil {
-		return refuse(refused)
+	if r.Query.Get("fieldManager") == "" {
+		return refuse(apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "PatchOptions"}, "",
+			field.ErrorList{field.Required(field.NewPath("fieldManager"), "is required for apply patch")}))
 	}
 	old := s.objects[r.Key()]
 	if old == nil && r.Subresource != "" {
 		return refuse(apierrors.NewNotFound(r.Kind.groupResource(), r.Name))
+	}
+	applied, refused := readApplied(r)
+	if refused != nil {
+		return refuse(refused)
 	}
 	live := &unstructured.Unstructured{Object: map[string]any{}}
 	live.SetGroupVersionKind(r.Kind.GVK)
@@ -70,10 +88,6 @@ func (s *Server) apply(r *Request) *Answer {
 		live.Object = copyOf(old)
 		live.SetManagedFields(entries)
 	} else {
-		if uid := applied.GetUID(); uid != "" {
-			return refuse(apierrors.NewConflict(r.Kind.groupResource(), r.Name,
-				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid)))
-		}
 		live.SetName(r.Name)
 		live.SetNamespace(r.Namespace)
 	}
@@ -91,33 +105,38 @@ func (s *Server) applyTo(r *Request, old *stored, live, applied *unstructured.Un
 		if status, ok := err.(*apierrors.StatusError); ok {
 			return refuse(status)
 		}
-		return refuse(apierrors.NewBadRequest(err.Error()))
+		return refuse(plainError(err))
 	}
 	result := out.(*unstructured.Unstructured)
 	after := result.GetManagedFields()
-	obj, refused := s.decoded(r.Kind, result.Object)
-	if refused != nil {
-		return refuse(refused)
+	obj, err := r.Kind.appliedObject(result.Object)
+	if err != nil {
+		return refuse(apierrors.NewBadRequest(err.Error()))
 	}
 	if err := s.matchName(r, &unstructured.Unstructured{Object: obj}); err != nil {
 		return refuse(err)
 	}
 	write := fieldWrite{manager: r.manager(), operation: "Apply", subresource: r.Subresource, applied: after, changed: !sameOwners(before, after)}
 	if old == nil {
+		if uid := applied.GetUID(); uid != "" {
+			return refuse(apierrors.NewConflict(r.Kind.groupResource(), r.Name,
+				fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid)))
+		}
 		return s.createObject(r, obj, write)
 	}
 	return s.replace(r, old, obj, write)
 }
 
 func readApplied(r *Request) (*unstructured.Unstructured, *apierrors.StatusError) {
-	if r.Query.Get("fieldManager") == "" {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "PatchOptions"}, "",
-			field.ErrorList{field.Required(field.NewPath("fieldManager"), "is required for apply patch")})
-	}
-	applied := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := yaml.Unmarshal(r.Body, &applied.Object); err != nil {
+	body, err := yaml.YAMLToJSON(r.Body)
+	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 	}
+	content, err := parse(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	applied := &unstructured.Unstructured{Object: content}
 	if applied.GroupVersionKind() != r.Kind.GVK {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected an object of %s, found %s", r.Kind.GVK, applied.GroupVersionKind()))
 	}
@@ -127,26 +146,59 @@ func readApplied(r *Request) (*unstructured.Unstructured, *apierrors.StatusError
 	return applied, nil
 }
 
+// movesOwners tells whether a write that changes no field is a write all the same: one that asked for a change which
+// this endpoint ignores, such as labels on the status endpoint, becomes an owner of those fields.
+func (s *Server) movesOwners(kind *Kind, old *stored, write fieldWrite) bool {
+	if equalWithout(write.incoming, old.visible, "metadata", false) && equalMetadata(write.incoming, old.visible) {
+		return false
+	}
+	before, err := s.entries(kind, old)
+	if err != nil {
+		return false
+	}
+	after, err := s.entriesAfter(kind, before, pendingWrite{write: write, base: old.visible})
+	return err == nil && !sameOwners(before, after)
+}
+
+// equalMetadata compares what of the metadata somebody can own.
+func equalMetadata(a, b map[string]any) bool {
+	x, _ := a["metadata"].(map[string]any)
+	y, _ := b["metadata"].(map[string]any)
+	for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences", "generateName"} {
+		if !equalJSON(x[name], y[name]) {
+			return false
+		}
+	}
+	return true
+}
+
 // entries computes managedFields from the writes since the last apply.
 func (s *Server) entries(kind *Kind, o *stored) ([]metav1.ManagedFieldsEntry, error) {
 	entries := o.fields.entries
 	for _, p := range o.fields.pending {
-		manager, err := s.fieldManager(kind, p.write.subresource)
-		if err != nil {
+		var err error
+		if entries, err = s.entriesAfter(kind, entries, p); err != nil {
 			return nil, err
 		}
-		live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(p.base)}
-		live.SetGroupVersionKind(kind.GVK)
-		live.SetManagedFields(entries)
-		after := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(p.after)}
-		after.SetManagedFields(entries)
-		out, err := manager.Update(live, after, p.write.manager)
-		if err != nil {
-			return nil, err
-		}
-		entries = out.(*unstructured.Unstructured).GetManagedFields()
 	}
 	return entries, nil
+}
+
+func (s *Server) entriesAfter(kind *Kind, entries []metav1.ManagedFieldsEntry, p pendingWrite) ([]metav1.ManagedFieldsEntry, error) {
+	manager, err := s.fieldManager(kind, p.write.subresource)
+	if err != nil {
+		return nil, err
+	}
+	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(p.base)}
+	live.SetGroupVersionKind(kind.GVK)
+	live.SetManagedFields(entries)
+	after := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(p.write.incoming)}
+	after.SetManagedFields(entries)
+	out, err := manager.Update(live, after, p.write.manager)
+	if err != nil {
+		return nil, nil // as kube-apiserver: an object that does not fit its schema loses the bookkeeping
+	}
+	return out.(*unstructured.Unstructured).GetManagedFields(), nil
 }
 
 func (s *Server) fieldManager(kind *Kind, subresource string) (*managedfields.FieldManager, error) {
@@ -155,10 +207,15 @@ func (s *Server) fieldManager(kind *Kind, subresource string) (*managedfields.Fi
 		reset = fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	}
 	if subresource == "status" {
+		// NB: measured on 1.36: metadata that a status write asks to change gets no owner.
 		reset = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata"))
 	}
+	typer, err := kind.typer()
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s for server-side apply: %w", kind.GVK, err)
+	}
 	gv := kind.GVK.GroupVersion()
-	return managedfields.NewDefaultCRDFieldManager(kind.typeConverter(), passThrough{}, passThrough{}, passThrough{}, kind.GVK, gv, subresource,
+	return managedfields.NewDefaultCRDFieldManager(typer, passThrough{}, passThrough{}, passThrough{}, kind.GVK, gv, subresource,
 		map[fieldpath.APIVersion]fieldpath.Filter{fieldpath.APIVersion(gv.String()): fieldpath.NewExcludeSetFilter(reset)})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +19,9 @@ import (
 func (s *Server) patch(r *Request) *Answer {
 	if r.PatchType == types.ApplyPatchType {
 		return s.apply(r)
+	}
+	if !r.Kind.accepts(r.PatchType) {
+		return refuse(unsupportedPatch())
 	}
 	old := s.objects[r.Key()]
 	if old == nil {
@@ -47,17 +51,23 @@ func patchedObject(r *Request, old map[string]any) (map[string]any, *apierrors.S
 		return mergePatch(runtime.DeepCopyJSON(old), patch), nil
 	case types.JSONPatchType:
 		return jsonPatched(r.Body, old)
-	case types.StrategicMergePatchType:
-		if r.Kind.Builtin {
-			return strategicPatched(r, old)
-		}
 	}
-	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", r.Kind.groupResource(), r.Name,
-		fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s",
-			types.JSONPatchType, types.MergePatchType, types.ApplyPatchType), 0, true)
+	return strategicPatched(r, old)
 }
 
-// mergePatch is RFC 7396 with the habit of the library that kube-apiserver uses: a null in a list of the patch is dropped.
+func (k *Kind) accepts(patch types.PatchType) bool {
+	return patch == types.MergePatchType || patch == types.JSONPatchType || patch == types.StrategicMergePatchType && k.Builtin
+}
+
+func unsupportedPatch() *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s, %s",
+			types.JSONPatchType, types.MergePatchType, types.ApplyPatchType),
+	}}
+}
+
+// mergePatch is RFC 7396: nulls delete, and are dropped from objects that are new; in lists they stay.
 func mergePatch(target map[string]any, patch map[string]any) map[string]any {
 	for name, value := range patch {
 		change, isObject := value.(map[string]any)
@@ -84,13 +94,9 @@ func withoutNulls(value any) any {
 			}
 		}
 	case []any:
-		kept := v[:0]
-		for _, child := range v {
-			if child != nil {
-				kept = append(kept, withoutNulls(child))
-			}
+		for i := range v {
+			v[i] = withoutNulls(v[i])
 		}
-		return kept
 	}
 	return value
 }

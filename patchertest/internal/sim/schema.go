@@ -14,7 +14,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
@@ -28,7 +27,6 @@ type customKind struct {
 	statusValidator validation.SchemaValidator
 	rules           *cel.Validator
 	hasDefaults     bool
-	typer           managedfields.TypeConverter
 }
 
 func compileCRD(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion) (*customKind, error) {
@@ -99,6 +97,32 @@ func (k *Kind) decode(obj map[string]any) error {
 	return nil
 }
 
+// appliedObject finishes what server-side apply merged. NB: unlike a body that is decoded, it goes to disk with its
+// explicit nulls and empty lists, which every read drops; so the next write that changes nothing is a write.
+func (k *Kind) appliedObject(obj map[string]any) (map[string]any, error) {
+	if metadata, ok := obj["metadata"].(map[string]any); ok {
+		delete(metadata, "managedFields")
+	}
+	k.setDefaults(obj)
+	return k.typed(obj)
+}
+
+// read does to what is on disk what every read does.
+func (k *Kind) read(obj map[string]any) error {
+	metadata, _, err := objectmeta.GetObjectMeta(obj, true)
+	if err != nil {
+		return err
+	}
+	if err := objectmeta.SetObjectMeta(obj, metadata); err != nil {
+		return err
+	}
+	if !k.crd.preserveUnknown {
+		defaulting.PruneNonNullableNullsWithoutDefaults(obj, k.crd.structural)
+	}
+	k.setDefaults(obj)
+	return nil
+}
+
 func (k *Kind) setDefaults(obj map[string]any) {
 	if k.crd != nil && k.crd.hasDefaults {
 		defaulting.Default(obj, k.crd.structural)
@@ -146,7 +170,8 @@ func (c *customKind) validateRules(found field.ErrorList, obj, old map[string]an
 	for _, err := range found {
 		switch err.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return nil // rules need a well formed object; the answer is a 422 all the same
+			// Rules need a well formed object.
+			return field.ErrorList{field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 		}
 	}
 	var previous any

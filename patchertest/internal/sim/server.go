@@ -198,7 +198,7 @@ func (s *Server) Seed(obj runtime.Object) error {
 	if errs := kind.validateCreate(content); len(errs) > 0 {
 		return fmt.Errorf("%s %s of Model.Objects: expected an object that the CRD allows: %w", kind.GVK.Kind, u.GetName(), errs.ToAggregate())
 	}
-	s.commit(kind, key, nil, content, false, fieldWrite{manager: "seed", operation: "Update"})
+	s.commit(kind, key, nil, content, false, fieldWrite{manager: "seed", operation: "Update", incoming: content})
 	return nil
 }
 
@@ -207,10 +207,9 @@ func (s *Server) commit(kind *Kind, key Key, old *stored, obj map[string]any, is
 	s.version++
 	setVersion(obj, s.version)
 	entry := &stored{disk: obj, visible: obj}
-	if kind.crd != nil && kind.crd.hasDefaults {
+	if kind.crd != nil && (kind.crd.hasDefaults || write.applied != nil) {
 		entry.visible = runtime.DeepCopyJSON(obj)
-		kind.setDefaults(entry.visible)
-		if equalJSON(entry.visible, entry.disk) {
+		if err := kind.read(entry.visible); err != nil || equalJSON(entry.visible, entry.disk) {
 			entry.visible = entry.disk
 		}
 	}
@@ -218,19 +217,17 @@ func (s *Server) commit(kind *Kind, key Key, old *stored, obj map[string]any, is
 	if old != nil {
 		c.Type, c.Before = watch.Modified, old.visible
 	}
-	entry.fields = fieldsAfter(old, write, entry.visible)
+	entry.fields = fieldsAfter(old, write)
 	s.objects[key] = entry
 	s.log = append(s.log, c)
 	return entry
 }
 
-// remove deletes an object. Its last state carries the resourceVersion of the deletion.
-func (s *Server) remove(key Key, old *stored, last map[string]any) map[string]any {
+// remove deletes an object. In the watch event its last state carries the resourceVersion of the deletion.
+func (s *Server) remove(key Key, old *stored, last map[string]any) {
 	s.version++
-	last = withVersion(last, s.version)
 	delete(s.objects, key)
-	s.log = append(s.log, Commit{Type: watch.Deleted, Key: key, Version: s.version, Before: old.visible, After: last})
-	return last
+	s.log = append(s.log, Commit{Type: watch.Deleted, Key: key, Version: s.version, Before: old.visible, After: withVersion(last, s.version)})
 }
 
 // newUID depends on the key and how often it was created, not on the order of creations: independent creations commute.

@@ -5,17 +5,15 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// typeConverter tells server-side apply which lists are maps, sets or atoms. Kinds without a CRD have a deduced type:
-// their lists are atoms.
-func (k *Kind) typeConverter() managedfields.TypeConverter {
-	if k.crd == nil {
-		return managedfields.NewDeducedTypeConverter()
-	}
-	return k.crd.typer
-}
-
+// newTypeConverter tells server-side apply which lists are maps, sets or atoms. Of kinds without a CRD only the metadata
+// is known: their other lists are atoms.
 func newTypeConverter(k *Kind) (managedfields.TypeConverter, error) {
-	root := k.crd.structural.ToKubeOpenAPI()
+	root, preserve := &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}}}, false
+	if k.crd != nil {
+		root, preserve = k.crd.structural.ToKubeOpenAPI(), k.crd.preserveUnknown
+	} else {
+		root.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+	}
 	if root.Properties == nil {
 		root.Properties = map[string]spec.Schema{}
 	}
@@ -24,11 +22,13 @@ func newTypeConverter(k *Kind) (managedfields.TypeConverter, error) {
 	root.Properties["metadata"] = objectMetaSchema()
 	root.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{
 		"group": k.GVK.Group, "version": k.GVK.Version, "kind": k.GVK.Kind}})
-	return managedfields.NewTypeConverter(map[string]*spec.Schema{k.GVK.String(): root}, k.crd.preserveUnknown)
+	return managedfields.NewTypeConverter(map[string]*spec.Schema{k.GVK.String(): root}, preserve)
 }
 
 // objectMetaSchema has the fields of metadata that several managers share; the CRD itself only says "object".
 func objectMetaSchema() spec.Schema {
+	anything := spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}}}
+	anything.AddExtension("x-kubernetes-preserve-unknown-fields", true)
 	text := func() spec.Schema { return *spec.StringProperty() }
 	texts := func() spec.Schema { return *spec.MapProperty(spec.StringProperty()) }
 	owner := spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
@@ -45,6 +45,6 @@ func objectMetaSchema() spec.Schema {
 		"creationTimestamp": text(), "deletionTimestamp": text(),
 		"generation": *spec.Int64Property(), "deletionGracePeriodSeconds": *spec.Int64Property(),
 		"labels": texts(), "annotations": texts(), "finalizers": finalizers, "ownerReferences": owners,
-		"managedFields": *spec.ArrayProperty(spec.MapProperty(spec.StringProperty())),
+		"managedFields": *spec.ArrayProperty(&anything),
 	}}}
 }

@@ -34,12 +34,13 @@ func (s *Server) createObject(r *Request, obj map[string]any, write fieldWrite) 
 	}
 	key := Key{Kind: r.Kind.GVK.GroupKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
 	version := u.GetResourceVersion()
+	write.incoming = incoming(obj)
 	s.fillSystemFields(r.Kind, u)
 	if errs := r.Kind.validateCreate(obj); len(errs) > 0 {
 		return refuse(apierrors.NewInvalid(r.Kind.GVK.GroupKind(), u.GetName(), errs))
 	}
-	if version != "" && version != "0" {
-		return refuse(apierrors.NewInternalError(errors.New("resourceVersion should not be set on objects to be created")))
+	if version != "" && version != "0" && write.operation != "Apply" {
+		return refuse(plainError(errors.New("resourceVersion should not be set on objects to be created")))
 	}
 	if s.objects[key] != nil {
 		return refuse(apierrors.NewAlreadyExists(r.Kind.groupResource(), key.Name))
@@ -51,6 +52,11 @@ func (s *Server) createObject(r *Request, obj map[string]any, write fieldWrite) 
 	u.SetUID(s.newUID(key))
 	entry := s.commit(r.Kind, key, nil, obj, false, write)
 	return &Answer{Code: http.StatusCreated, Object: entry.visible}
+}
+
+// plainError is what becomes of an error in kube-apiserver that is no API status: a 500 without a reason.
+func plainError(err error) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
 }
 
 // fillSystemFields sets what a client cannot: status is dropped, generation starts at 1, deletion has not begun.
@@ -119,20 +125,22 @@ func (s *Server) replace(r *Request, old *stored, obj map[string]any, write fiel
 	if err := s.matchNamespace(r, &unstructured.Unstructured{Object: obj}); err != nil {
 		return refuse(err)
 	}
+	write.incoming = incoming(obj)
 	obj = r.Kind.prepareUpdate(obj, old.visible, isStatus)
 	if errs := r.Kind.validateUpdate(obj, old.visible, isStatus); len(errs) > 0 {
 		return refuse(apierrors.NewInvalid(r.Kind.GVK.GroupKind(), r.Name, errs))
 	}
 	u := &unstructured.Unstructured{Object: obj}
 	o := &unstructured.Unstructured{Object: old.disk}
+	u.SetResourceVersion(o.GetResourceVersion())
 	if finished(u, o) {
 		if r.dryRun() {
 			return &Answer{Code: http.StatusOK, Object: obj}
 		}
-		return &Answer{Code: http.StatusOK, Object: s.remove(r.Key(), old, obj)}
+		s.remove(r.Key(), old, obj)
+		return &Answer{Code: http.StatusOK, Object: obj} // NB: with the version before the deletion
 	}
-	u.SetResourceVersion(o.GetResourceVersion())
-	if equalJSON(obj, old.disk) && !write.changed {
+	if equalJSON(obj, old.disk) && !write.changed && !s.movesOwners(r.Kind, old, write) {
 		return &Answer{Code: http.StatusOK, Object: old.visible}
 	}
 	if r.dryRun() {
@@ -153,6 +161,7 @@ func (s *Server) checkVersion(r *Request, old *stored, obj map[string]any) *apie
 	version := u.GetResourceVersion()
 	if version == "" || version == "0" {
 		if r.Kind.unconditional() {
+			u.SetResourceVersion(o.GetResourceVersion())
 			return nil
 		}
 		gk := schema.GroupKind{Group: r.Kind.GVK.Group, Kind: r.Kind.Plural}
