@@ -1,0 +1,174 @@
+// Package behaviour checks what a generated status patcher does, for any kind: the corpus run compiles it into a test of each
+// package that was generated.
+package behaviour
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+)
+
+// rounds is how many random statuses a kind is tried with.
+const rounds = 40
+
+// A Fetch is the method of a generated StatusClient.
+type Fetch[T client.Object, P any] func(context.Context, client.ObjectKey) (T, P, error)
+
+// A Patcher is what all generated StatusPatchers have.
+type Patcher interface {
+	Changed() bool
+	Flush(context.Context) (patcher.Result, error)
+}
+
+// Check runs a test of one kind: what is flushed is what the server has, nothing is sent when nothing changed, and equality
+// agrees with JSON.
+func Check[T client.Object, S any, P Patcher](t *testing.T, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P]) {
+	t.Helper()
+	t.Run(kind.Name, func(t *testing.T) {
+		statuses := samples[S]()
+		if len(statuses) < 4 {
+			t.Fatalf("only %d of %d random statuses can be had: the filler does not know a type of it", len(statuses), rounds)
+		}
+		for i, status := range statuses {
+			other := statuses[(i+1)%len(statuses)]
+			checkEqual(t, kind, status, other)
+			checkFlush(t, kind, fetch, status, other)
+		}
+		checkFlush(t, kind, fetch, new(S), statuses[0])
+		checkFlush(t, kind, fetch, statuses[0], new(S))
+	})
+}
+
+func samples[S any]() []*S {
+	var out []*S
+	for seed := range rounds {
+		if status, ok := random[S](int64(seed)); ok {
+			out = append(out, status)
+		}
+	}
+	return out
+}
+
+// checkEqual compares a status with a copy of itself, with another one, and with itself but for one field.
+func checkEqual[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], a, b *S) {
+	t.Helper()
+	same := new(S)
+	kind.DeepCopyInto(a, same)
+	if !kind.Equal(a, same) {
+		t.Errorf("a copy is not equal to %s", text(t, a))
+	}
+	sound(t, kind, a, b)
+	fields := reflect.ValueOf(same).Elem()
+	if fields.Kind() != reflect.Struct {
+		return
+	}
+	for i := range fields.NumField() {
+		if !fields.Field(i).CanSet() {
+			continue
+		}
+		mixed := new(S)
+		kind.DeepCopyInto(a, mixed)
+		reflect.ValueOf(mixed).Elem().Field(i).Set(reflect.ValueOf(b).Elem().Field(i))
+		sound(t, kind, a, mixed)
+	}
+}
+
+func sound[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], a, b *S) {
+	t.Helper()
+	if kind.Equal(a, b) && text(t, a) != text(t, b) {
+		t.Errorf("equal, with different JSON:\n%s\n%s", text(t, a), text(t, b))
+	}
+}
+
+// checkFlush lets a server have base, and a patcher make it status.
+func checkFlush[T client.Object, S any, P Patcher](t *testing.T, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P], base, status *S) {
+	t.Helper()
+	server, err := newServer(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	obj, p, err := fetch(server)(ctx, types.NamespacedName{Namespace: "default", Name: "subject"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, err := p.Flush(ctx); p.Changed() || err != nil || result != patcher.ResultUnchanged || server.requests != 0 {
+		t.Errorf("nothing changed: %s, %v, %d requests", result, err, server.requests)
+	}
+	mutated := new(S)
+	kind.DeepCopyInto(status, mutated)
+	*kind.Status(obj) = *mutated
+	result, err := p.Flush(ctx)
+	if err != nil {
+		t.Fatalf("flush: %v", err)
+	}
+	got, want := new(S), canonical(t, status)
+	if err := into(server.object["status"], got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, canonical(t, got)); diff != "" {
+		t.Errorf("%s: the server has another status than was flushed (-flushed +server):\n%s", result, diff)
+	}
+	before := server.requests
+	if result, err := p.Flush(ctx); err != nil || result != patcher.ResultUnchanged || server.requests != before {
+		t.Errorf("a second flush: %s, %v, %d more requests", result, err, server.requests-before)
+	}
+}
+
+func into(value, out any) error {
+	data, err := json.Marshal(value)
+	if err != nil || value == nil {
+		return err
+	}
+	return json.Unmarshal(data, out)
+}
+
+// canonical is the JSON of a status without what a merge patch cannot tell from absent: null, and empty lists and objects.
+func canonical(t *testing.T, status any) any {
+	t.Helper()
+	decoded, err := decode(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return withoutEmpty(decoded)
+}
+
+func withoutEmpty(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			if field = withoutEmpty(field); field == nil {
+				delete(value, name)
+			} else {
+				value[name] = field
+			}
+		}
+		if len(value) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range value {
+			value[i] = withoutEmpty(value[i])
+		}
+		if len(value) == 0 {
+			return nil
+		}
+	}
+	return value
+}
+
+func text(t *testing.T, status any) string {
+	t.Helper()
+	data, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+const self = "github.com/statuspatcher/statuspatcher"
+
+// download gets the module from the proxy and says where it is.
+func (s source) download(work string) (string, error) {
+	out, err := command(work, "go", "mod", "download", "-json", s.module+"@"+s.version)
+	var answer struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal([]byte(out), &answer); jsonErr != nil || answer.Error != "" {
+		return "", fmt.Errorf("download: %w %s%s", err, answer.Error, out)
+	}
+	return answer.Dir, nil
+}
+
+func command(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// copyModule copies the API packages, and the packages of the module that they import, to a module of the same path.
+func (s source) copyModule(from, to, root string) error {
+	external := map[string]bool{}
+	done := map[string]bool{}
+	var todo []string
+	for _, dir := range s.dirs {
+		err := filepath.WalkDir(filepath.Join(from, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() {
+				return err
+			}
+			if base := entry.Name(); base == "testdata" || base == "vendor" || base == "applyconfiguration" || strings.HasPrefix(base, ".") {
+				return fs.SkipDir
+			}
+			rel, err := filepath.Rel(from, path)
+			todo = append(todo, rel)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for len(todo) > 0 {
+		dir := todo[0]
+		todo = todo[1:]
+		if done[dir] {
+			continue
+		}
+		done[dir] = true
+		imports, err := copyPackage(filepath.Join(from, dir), filepath.Join(to, dir))
+		if err != nil {
+			return err
+		}
+		for _, path := range imports {
+			if rel, inside := strings.CutPrefix(path, s.module+"/"); inside {
+				todo = append(todo, filepath.FromSlash(rel))
+			} else if path == s.module {
+				todo = append(todo, ".")
+			} else {
+				external[path] = true
+			}
+		}
+	}
+	return s.writeModFile(from, to, root, external)
+}
+
+// copyPackage copies the Go files of a directory, tests aside, and returns their imports.
+func copyPackage(from, to string) ([]string, error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, err
+	}
+	var imports []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ImportsOnly)
+		if err != nil {
+			return nil, err
+		}
+		if file.Name.Name == "main" {
+			continue
+		}
+		for _, spec := range file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return nil, err
+			}
+			imports = append(imports, path)
+		}
+		if err := os.MkdirAll(to, 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(to, name), content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return imports, nil
+}
+
+// writeModFile requires, of what the module requires, the modules that the copied packages import.
+func (s source) writeModFile(from, to, root string, external map[string]bool) error {
+	content, err := os.ReadFile(filepath.Join(from, "go.mod"))
+	if err != nil {
+		return err
+	}
+	theirs, err := modfile.ParseLax("go.mod", content, nil)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "module %s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n", s.module, self)
+	for _, require := range theirs.Require {
+		needed := slices.ContainsFunc(sorted(external), func(path string) bool {
+			return path == require.Mod.Path || strings.HasPrefix(path, require.Mod.Path+"/")
+		})
+		if needed {
+			fmt.Fprintf(&out, "\t%s\n", require.Mod)
+		}
+	}
+	fmt.Fprintf(&out, ")\n\nreplace %s => %s\n", self, root)
+	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(strings.ReplaceAll(out.String(), "@", " ")), 0o666)
+}
+
+func sorted(set map[string]bool) []string {
+	var out []string
+	for key := range set {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}

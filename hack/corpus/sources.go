@@ -1,0 +1,24 @@
+package main
+
+// A source is a module with API packages.
+type source struct {
+	name, module, version string
+	// dirs are the directories of the API packages, with those below.
+	dirs []string
+	// named tells to generate with types=, into a directory per API package, as one does for APIs that one cannot mark.
+	named bool
+}
+
+var sources = []source{
+	{name: "cluster-api", module: "sigs.k8s.io/cluster-api/api", version: "v1.14.2", dirs: []string{"."}},
+	{name: "cert-manager", module: "github.com/cert-manager/cert-manager", version: "v1.21.2", dirs: []string{"pkg/apis"}},
+	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0", dirs: []string{"apis"}},
+	{name: "argo-rollouts", module: "github.com/argoproj/argo-rollouts", version: "v1.9.3", dirs: []string{"pkg/apis"}},
+	{name: "prometheus-operator", module: "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", version: "v0.95.0", dirs: []string{"."}},
+	{name: "source-controller", module: "github.com/fluxcd/source-controller/api", version: "v1.9.5", dirs: []string{"."}},
+	{name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis", "apisx"}},
+	{name: "kustomize-controller", module: "github.com/fluxcd/kustomize-controller/api", version: "v1.9.5", dirs: []string{"."}},
+	{name: "helm-controller", module: "github.com/fluxcd/helm-controller/api", version: "v1.6.4", dirs: []string{"."}},
+	{name: "knative-serving", module: "knative.dev/serving", version: "v0.51.0", dirs: []string{"pkg/apis"}},
+	{name: "kubernetes", module: "k8s.io/api", version: "v0.34.3", dirs: []string{"."}, named: true},
+}
