@@ -44,6 +44,16 @@ test: envtest ## Run all tests, on the lowest versions that go.mod names.
 test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
 	go test -modfile=$(LATEST_MODFILE) $(TESTFLAGS) ./...
 
+FUZZTIME ?= 1m
+FUZZ = for kind in $(1); do \
+         GOWORK=off go test -C $(2) . -run '^$$' -fuzz "^Fuzz$$kind$$" -fuzztime $(FUZZTIME) || exit 1; \
+       done
+
+.PHONY: fuzz
+fuzz: ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
+	$(call FUZZ,Cell Gauge Database Pod Node Deployment,patcher/internal/fuzz)
+	$(call FUZZ,Cluster Machine Certificate CertificateRequest,hack/fuzz)
+
 .PHONY: envtest
 envtest: ## Build kube-apiserver and etcd for the tests (once).
 	@GOWORK=off go run -C hack/envtest . $(ENVTEST_DIR)
