@@ -36,6 +36,7 @@ type Patcher[S any] interface {
 // base is a status as a server holds it.
 type base[S any] struct {
 	stored map[string]any // the JSON, which may have what the Go type does not know, and lack required zeros
+	json   []byte         // its text
 	status *S             // as a client reads it
 	tree   map[string]any // the JSON of status
 }
@@ -46,10 +47,32 @@ func (k *Kind[T, S]) read(stored map[string]any) (base[S], error) {
 	if err != nil {
 		return b, err
 	}
-	if err = utiljson.Unmarshal(data, b.status); err == nil {
-		b.tree, err = tree(k.copy(b.status))
+	if err = utiljson.Unmarshal(data, b.status); err != nil {
+		return b, err
 	}
+	if b.tree, err = tree(k.copy(b.status)); err != nil {
+		return b, err
+	}
+	drop(b.stored, b.tree)
+	b.json, err = json.Marshal(stored)
 	return b, err
+}
+
+// drop removes from stored what the Go type neither knows nor writes, such as an object that lost all its zeros; but not
+// what stands for the fields of a newer version.
+func drop(stored, known map[string]any) {
+	for key, value := range stored {
+		if key == unknownField {
+			continue
+		}
+		object, isObject := value.(map[string]any)
+		inner, too := known[key].(map[string]any)
+		if _, ok := known[key]; !ok {
+			delete(stored, key)
+		} else if isObject && too {
+			drop(object, inner)
+		}
+	}
 }
 
 func (k *Kind[T, S]) copy(status *S) *S {
@@ -58,10 +81,11 @@ func (k *Kind[T, S]) copy(status *S) *S {
 	return k.Status(obj.DeepCopyObject().(T))
 }
 
-// check flushes status over base and compares with the reference. It reports whether a request was due.
-func (s *server[T, S]) check(b base[S], status *S) (changed bool, err error) {
+// check flushes status over base, if again is set a second time, and compares with the reference. It reports whether a
+// request was due.
+func (s *server[T, S]) check(b base[S], status *S, again bool) (changed bool, err error) {
 	k := s.kind
-	s.reset(b.stored)
+	s.reset(b)
 	obj := k.New()
 	obj.SetName("a")
 	obj.SetUID("u")
@@ -85,10 +109,13 @@ func (s *server[T, S]) check(b base[S], status *S) (changed bool, err error) {
 		return changed, err
 	}
 	if changed {
-		err = landed(want, b.stored, s.status)
+		err = landed(want, b.stored, s.tree)
 	}
 	if err != nil {
 		return changed, fmt.Errorf("%w\npatch: %s", err, s.last)
+	}
+	if !again {
+		return changed, nil
 	}
 	// The same decision again must not be written again.
 	*k.Status(obj) = *k.copy(status)

@@ -46,7 +46,7 @@ func (s *source) Int63() int64 { return int64(s.Uint64() >> 1) }
 func (s *source) Seed(seed int64) { s.data = nil; s.rest.Seed(seed) }
 
 func newFiller(r *rand.Rand) *randfill.Filler {
-	return randfill.New().RandSource(r).NilChance(0.4).NumElements(0, 3).MaxDepth(20).Funcs(
+	return randfill.New().RandSource(r).NilChance(0.6).NumElements(0, 2).MaxDepth(20).Funcs(
 		func(v *string, c randfill.Continue) { *v = randomString(c.Rand) },
 		func(v *int64, c randfill.Continue) { *v = randomInt(c.Rand) },
 		func(v *float64, c randfill.Continue) { *v = pick(c.Rand, floats) },

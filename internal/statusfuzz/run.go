@@ -23,6 +23,26 @@ type Count struct {
 	Changed int // pairs for which a request was due
 }
 
+// Random is Kind.Random of one kind.
+type Random func(seed int64, pairs int) (Count, error)
+
+// Run compares so many random pairs of each kind, one subtest a kind.
+func Run(t *testing.T, seed int64, pairs int, kinds map[string]Random) {
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		t.Run(name, func(t *testing.T) {
+			count, err := kinds[name](seed, pairs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d pairs, a request was due for %d", count.Pairs, count.Changed)
+			// With only equal pairs, or only different ones, the test would prove half of what it says.
+			if count.Changed == 0 || count.Changed == count.Pairs {
+				t.Errorf("a request was due for %d of %d pairs", count.Changed, count.Pairs)
+			}
+		})
+	}
+}
+
 // Fuzz runs the native fuzz target of the kind. Its seeds are under testdata/fuzz.
 func (k *Kind[T, S]) Fuzz(f *testing.F) {
 	s := newServer(k)
@@ -62,7 +82,7 @@ func (s *server[T, S]) input(data []byte) (count Count, err error) {
 	status := k.copy(b.status)
 	for range pairsPerInput {
 		status = k.next(m, b, status)
-		changed, err := s.checkSafely(b, status)
+		changed, err := s.checkSafely(b, status, m.Intn(4) == 0)
 		if err != nil {
 			return count, fmt.Errorf("base %+v\nstored %v\nstatus %+v\n%w", b.tree, b.stored, status, err)
 		}
@@ -76,19 +96,28 @@ func (s *server[T, S]) input(data []byte) (count Count, err error) {
 
 // next goes on from the last status, from the base, or from nowhere.
 func (k *Kind[T, S]) next(m *mutator, b base[S], status *S) *S {
-	if m.Intn(3) == 0 {
+	choice := m.Intn(8)
+	if choice < 4 {
 		status = b.status
 	}
 	status = k.copy(status)
-	if m.Intn(pairsPerInput) == 0 {
-		*status = *new(S)
-		m.filler.Fill(status)
-	}
-	for range m.Intn(4) {
-		m.mutate(reflect.ValueOf(status).Elem())
-	}
-	if m.Intn(4) == 0 {
-		m.blur(reflect.ValueOf(status).Elem())
+	v := reflect.ValueOf(status).Elem()
+	switch choice {
+	case 0, 1: // equal, or nearly so
+		m.blur(v)
+	case 2:
+		m.blur(v)
+		m.mutate(v)
+	case 7:
+		if m.Intn(2) == 0 {
+			v.SetZero()
+			m.filler.Fill(status)
+		}
+		fallthrough
+	default:
+		for range 1 + m.Intn(3) {
+			m.mutate(v)
+		}
 	}
 	if k.Conditions != nil {
 		*k.Conditions(status) = uniqueTypes(*k.Conditions(status))
@@ -150,11 +179,11 @@ func isZero(value any) bool {
 }
 
 // checkSafely makes a panic an error, which has the pair in it.
-func (s *server[T, S]) checkSafely(b base[S], status *S) (changed bool, err error) {
+func (s *server[T, S]) checkSafely(b base[S], status *S, again bool) (changed bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return s.check(b, status)
+	return s.check(b, status, again)
 }

@@ -20,7 +20,8 @@ import (
 type server[T client.Object, S any] struct {
 	client.Client
 	kind     *Kind[T, S]
-	status   map[string]any
+	status   []byte // the JSON of tree
+	tree     map[string]any
 	version  int
 	requests int
 	last     []byte
@@ -34,8 +35,8 @@ func newServer[T client.Object, S any](kind *Kind[T, S]) *server[T, S] {
 	return s
 }
 
-func (s *server[T, S]) reset(status map[string]any) {
-	s.status, s.version, s.requests, s.last = status, 1, 0, nil
+func (s *server[T, S]) reset(b base[S]) {
+	s.status, s.tree, s.version, s.requests, s.last = b.json, b.stored, 1, 0, nil
 }
 
 // Status is the only way to this server, as it is a patcher's.
@@ -54,10 +55,7 @@ func (w statusWriter[T, S]) Patch(_ context.Context, obj client.Object, patch cl
 	}
 	s.requests++
 	s.last = data
-	current, err := json.Marshal(map[string]any{"metadata": s.metadata(), "status": s.status})
-	if err != nil {
-		return err
-	}
+	current := fmt.Appendf(nil, `{"metadata":{"resourceVersion":"%d"},"status":%s}`, s.version, s.status)
 	patched, err := jsonpatch.MergePatch(current, data)
 	if err != nil {
 		return fmt.Errorf("the server cannot apply %s: %w", data, err)
@@ -71,23 +69,13 @@ func (w statusWriter[T, S]) Patch(_ context.Context, obj client.Object, patch cl
 	if err := utiljson.Unmarshal(patched, &stored); err != nil {
 		return fmt.Errorf("the server cannot read %s: %w", patched, err)
 	}
-	if stored.Metadata.ResourceVersion != s.metadata()["resourceVersion"] {
+	if stored.Metadata.ResourceVersion != strconv.Itoa(s.version) {
 		return apierrors.NewConflict(schema.GroupResource{}, obj.GetName(), fmt.Errorf("it has version %d", s.version))
 	}
-	asStored(stored.Status)
-	s.status, s.version = stored.Status, s.version+1
-	return s.answer(obj.(T))
-}
-
-func (s *server[T, S]) metadata() map[string]any {
-	return map[string]any{"resourceVersion": strconv.Itoa(s.version)}
-}
-
-func (s *server[T, S]) answer(obj T) error {
-	obj.SetResourceVersion(strconv.Itoa(s.version))
-	data, err := json.Marshal(s.status)
-	if err != nil {
+	s.tree, s.version = asStored(stored.Status).(map[string]any), s.version+1
+	if s.status, err = json.Marshal(s.tree); err != nil {
 		return err
 	}
-	return utiljson.Unmarshal(data, s.kind.Status(obj))
+	obj.SetResourceVersion(strconv.Itoa(s.version))
+	return utiljson.Unmarshal(s.status, s.kind.Status(obj.(T)))
 }

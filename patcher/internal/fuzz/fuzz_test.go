@@ -1,10 +1,14 @@
-package patcher_test
+// Package fuzz attacks the equality and the diffs of generated patchers with random pairs of statuses. It is apart from the
+// tests of patcher since each worker of a fuzz target would start the API server that those share.
+package fuzz
 
 import (
 	"flag"
 	"reflect"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -12,6 +16,7 @@ import (
 	databasev1status "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1/v1status"
 	"github.com/statuspatcher/statuspatcher/internal/statusfuzz"
 	"github.com/statuspatcher/statuspatcher/patcher"
+	"github.com/statuspatcher/statuspatcher/patcher/internal/foreignstatus"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 	"github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
 )
@@ -52,32 +57,52 @@ var databaseKind = statusfuzz.Kind[*databasev1.Database, databasev1.DatabaseStat
 	},
 }
 
-func FuzzCell(f *testing.F)     { cellKind.Fuzz(f) }
-func FuzzGauge(f *testing.F)    { gaugeKind.Fuzz(f) }
-func FuzzDatabase(f *testing.F) { databaseKind.Fuzz(f) }
+var podKind = statusfuzz.Kind[*corev1.Pod, corev1.PodStatus]{
+	New:    func() *corev1.Pod { return &corev1.Pod{} },
+	Status: func(obj *corev1.Pod) *corev1.PodStatus { return &obj.Status },
+	Patchers: func(c client.Client, opts ...patcher.Option) func(*corev1.Pod) (statusfuzz.Patcher[corev1.PodStatus], error) {
+		statuses := foreignstatus.NewPodStatusClient(c, patcher.NoLiveReader, opts...)
+		return func(obj *corev1.Pod) (statusfuzz.Patcher[corev1.PodStatus], error) { return statuses.For(obj) }
+	},
+}
+
+var nodeKind = statusfuzz.Kind[*corev1.Node, corev1.NodeStatus]{
+	New:    func() *corev1.Node { return &corev1.Node{} },
+	Status: func(obj *corev1.Node) *corev1.NodeStatus { return &obj.Status },
+	Patchers: func(c client.Client, opts ...patcher.Option) func(*corev1.Node) (statusfuzz.Patcher[corev1.NodeStatus], error) {
+		statuses := foreignstatus.NewNodeStatusClient(c, patcher.NoLiveReader, opts...)
+		return func(obj *corev1.Node) (statusfuzz.Patcher[corev1.NodeStatus], error) { return statuses.For(obj) }
+	},
+}
+
+var deploymentKind = statusfuzz.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
+	New:    func() *appsv1.Deployment { return &appsv1.Deployment{} },
+	Status: func(obj *appsv1.Deployment) *appsv1.DeploymentStatus { return &obj.Status },
+	Patchers: func(c client.Client, opts ...patcher.Option) func(*appsv1.Deployment) (statusfuzz.Patcher[appsv1.DeploymentStatus], error) {
+		statuses := foreignstatus.NewDeploymentStatusClient(c, patcher.NoLiveReader, opts...)
+		return func(obj *appsv1.Deployment) (statusfuzz.Patcher[appsv1.DeploymentStatus], error) {
+			return statuses.For(obj)
+		}
+	},
+}
+
+func FuzzCell(f *testing.F)       { cellKind.Fuzz(f) }
+func FuzzGauge(f *testing.F)      { gaugeKind.Fuzz(f) }
+func FuzzDatabase(f *testing.F)   { databaseKind.Fuzz(f) }
+func FuzzPod(f *testing.F)        { podKind.Fuzz(f) }
+func FuzzNode(f *testing.F)       { nodeKind.Fuzz(f) }
+func FuzzDeployment(f *testing.F) { deploymentKind.Fuzz(f) }
 
 // TestS07_RandomPairs is the part of the fuzzing that every run of the tests makes.
 func TestS07_RandomPairs(t *testing.T) {
-	for _, row := range []struct {
-		name   string
-		random func(seed int64, pairs int) (statusfuzz.Count, error)
-	}{
-		{"Cell", cellKind.Random},
-		{"Gauge", gaugeKind.Random},
-		{"Database", databaseKind.Random},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			count, err := row.random(*fuzzSeed, *fuzzPairs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d pairs, a request was due for %d", count.Pairs, count.Changed)
-			// With only equal pairs, or only different ones, the test would prove half of what it says.
-			if count.Changed == 0 || count.Changed == count.Pairs {
-				t.Errorf("a request was due for %d of %d pairs", count.Changed, count.Pairs)
-			}
-		})
-	}
+	statusfuzz.Run(t, *fuzzSeed, *fuzzPairs, map[string]statusfuzz.Random{
+		"Cell":       cellKind.Random,
+		"Gauge":      gaugeKind.Random,
+		"Database":   databaseKind.Random,
+		"Pod":        podKind.Random,
+		"Node":       nodeKind.Random,
+		"Deployment": deploymentKind.Random,
+	})
 }
 
 // A generated file that compared one field less, or cleared one field too many, would be found.
