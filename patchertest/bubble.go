@@ -42,17 +42,20 @@ func (e *explorer) runBubble(choose schedule.Chooser, record bool) outcome {
 		progress.Add(1)
 		return choose(enabled, ran)
 	}
-	go synctest.Test(e.t, func(t *testing.T) {
-		e.seedRandom(t)
-		before := runtime.NumGoroutine()
-		o := e.runWorld(watched, record)
-		if leak := leftBehind(before); leak != "" && o.violation == nil {
-			o.verdict = schedule.Verdict{Invariant: "goroutine that never ends", Detail: leak, Broken: true}
-			done <- o
-			<-never
-		}
-		done <- o
-	})
+	go func() {
+		var o outcome
+		// After the bubble, not in it: its end takes the seeded randomness back.
+		defer func() { done <- o }()
+		synctest.Test(e.t, func(t *testing.T) {
+			e.seedRandom(t)
+			before := runtime.NumGoroutine()
+			o = e.runWorld(watched, record)
+			if leak := leftBehind(before); leak != "" {
+				done <- broken("goroutine that never ends", leak)
+				<-never
+			}
+		})
+	}()
 	return e.watch(done, &progress)
 }
 

@@ -102,9 +102,13 @@ func compileController(catalog *sim.Catalog, c *Controller) (world.Controller, e
 		}
 	}
 	for _, w := range c.Watches {
+		if (w.Handler == nil) == (w.Map == nil) {
+			return out, fmt.Errorf("watch of %T: expected either Handler or Map", w.Object)
+		}
 		if _, err := add(w.Object, w.Handler, w.Predicates); err != nil {
 			return out, err
 		}
+		out.Sources[len(out.Sources)-1].Map = w.Map
 	}
 	return out, nil
 }

@@ -51,10 +51,12 @@ type Controller struct {
 	New func(c client.Client, live client.Reader) reconcile.Reconciler
 }
 
-// Watch is one kind that a controller watches.
+// Watch is one kind that a controller watches. Either Handler or Map says which keys an event queues.
 type Watch struct {
-	Object     client.Object
-	Handler    handler.EventHandler
+	Object  client.Object
+	Handler handler.EventHandler
+	// Map is what handler.EnqueueRequestsFromMapFunc takes; its client reads from the replica's cache.
+	Map        func(ctx context.Context, c client.Client, obj client.Object) []reconcile.Request
 	Predicates []predicate.Predicate
 }
 

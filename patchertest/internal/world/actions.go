@@ -145,10 +145,10 @@ func (w *World) timerActions(idle bool) []schedule.Action {
 	return out
 }
 
-// fruitless: the key's last reconcile saw all there is and wrote nothing, so another one would do the same.
+// fruitless: the key's last reconcile saw all there is, met no fault and wrote nothing, so another one would do the same.
 func (w *World) fruitless(c *controller, key requestKey) bool {
 	r := c.lastRun[key]
-	return r != nil && r.current && r.started == len(w.committed)
+	return r != nil && r.current && !r.faulted && r.started == len(w.committed)
 }
 
 func (w *World) settledTimer(thread string) bool {

@@ -50,7 +50,8 @@ type Controller struct {
 type Source struct {
 	Object     client.Object
 	Kind       *sim.Kind
-	Handler    handler.EventHandler
+	Handler    handler.EventHandler // or Map
+	Map        func(ctx context.Context, c client.Client, obj client.Object) []reconcile.Request
 	Predicates []predicate.Predicate
 }
 

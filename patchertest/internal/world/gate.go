@@ -54,8 +54,10 @@ const (
 
 // gate is where requests of a process's client arrive.
 func (c *controller) gate(req *http.Request, r *sim.Request) (*sim.Answer, error) {
-	if c.proc.w.direct {
-		return c.proc.w.Server.Handle(r), nil
+	if w := c.proc.w; w.direct {
+		answer := w.Server.Handle(r)
+		w.touchRequest(r, answer)
+		return answer, nil
 	}
 	waiting := &call{verb: r.Verb, kind: r.Kind, key: r.Key(), req: req, r: r, body: r.Body}
 	err := c.park(req.Context(), waiting)
@@ -68,6 +70,10 @@ func (c *controller) park(ctx context.Context, waiting *call) error {
 		return err
 	}
 	w := c.proc.w
+	if w.direct {
+		waiting.run = &run{c: c, reads: map[sim.Key]map[string]any{}}
+		return w.readCache(waiting)
+	}
 	waiting.done = make(chan struct{})
 	if w.cfg.Record {
 		waiting.site = callers()
@@ -166,7 +172,7 @@ func (w *World) perform(c *call, way string) {
 	case crashBefore:
 		return
 	case lost:
-		c.err = w.timeout()
+		c.err, c.run.faulted = w.timeout(), true
 		return
 	}
 	if c.writes() {
@@ -181,7 +187,7 @@ func (w *World) perform(c *call, way string) {
 	w.checkVersionsRead(c.body)
 	w.digest(c.answer.Code)
 	if way == landed {
-		c.err, c.answer = w.timeout(), nil
+		c.err, c.answer, c.run.faulted = w.timeout(), nil, true
 	}
 }
 

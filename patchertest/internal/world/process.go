@@ -31,6 +31,7 @@ type controller struct {
 	cfg     *Controller
 	proc    *process
 	name    string
+	client  client.Client
 	rec     reconcile.Reconciler
 	queue   map[requestKey]bool
 	timers  map[requestKey]time.Time
@@ -56,6 +57,7 @@ type run struct {
 	started  int  // length of the server's log when it began
 	current  bool // every cache of the process was up to date then
 	writes   int
+	faulted  bool // one of its calls was made to time out
 	reads    map[sim.Key]map[string]any
 }
 
@@ -91,9 +93,10 @@ func (w *World) newController(p *process, cfg *Controller) (*controller, error) 
 	if err != nil {
 		return nil, err
 	}
-	w.direct = true
+	c.client = cached
+	restore := w.answerAtOnce()
 	c.rec = cfg.New(cached, live)
-	w.direct = false
+	restore()
 	if c.rec == nil {
 		return nil, fmt.Errorf("controller %s: expected New to return a reconciler, found nil", cfg.Name)
 	}
