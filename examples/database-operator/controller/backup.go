@@ -47,7 +47,7 @@ func NewBackupReconciler(c client.Client, live client.Reader, opts ...patcher.Op
 
 func setupBackup(mgr ctrl.Manager, r reconcile.Reconciler) error {
 	return ctrl.NewControllerManagedBy(mgr).For(&v1.Backup{}).Owns(&batchv1.Job{}).
-		Watches(&v1.Database{}, handler.EnqueueRequestsFromMapFunc(backupsOf(mgr.GetClient()))).
+		Watches(&v1.Database{}, handler.EnqueueRequestsFromMapFunc(BackupsOf(mgr.GetClient()))).
 		Complete(r)
 }
 
@@ -138,8 +138,8 @@ func databaseOf(backup *v1.Backup) client.ObjectKey {
 
 func addBackupFinalizer(backup *v1.Backup) { controllerutil.AddFinalizer(backup, v1.Finalizer) }
 
-// backupsOf maps a Database to the Backups of it that have not finished.
-func backupsOf(c client.Client) handler.MapFunc {
+// BackupsOf maps a Database to the Backups of it that have not finished.
+func BackupsOf(c client.Client) handler.MapFunc {
 	return func(ctx context.Context, database client.Object) (requests []reconcile.Request) {
 		list := &v1.BackupList{}
 		if err := c.List(ctx, list, client.InNamespace(database.GetNamespace())); err != nil {

@@ -37,7 +37,7 @@ func NewFleetReconciler(c client.Client, live client.Reader, opts ...patcher.Opt
 
 func setupFleet(mgr ctrl.Manager, r reconcile.Reconciler) error {
 	return ctrl.NewControllerManagedBy(mgr).For(&v1.Fleet{}).
-		Watches(&v1.Database{}, handler.EnqueueRequestsFromMapFunc(fleetsOf(mgr.GetClient()))).
+		Watches(&v1.Database{}, handler.EnqueueRequestsFromMapFunc(FleetsOf(mgr.GetClient()))).
 		Complete(r)
 }
 
@@ -121,8 +121,8 @@ func pausedBy(fleet *v1.Fleet) metav1.Condition {
 	return condition
 }
 
-// fleetsOf maps a Database to the Fleets that select it.
-func fleetsOf(c client.Client) handler.MapFunc {
+// FleetsOf maps a Database to the Fleets that select it.
+func FleetsOf(c client.Client) handler.MapFunc {
 	return func(ctx context.Context, database client.Object) (requests []reconcile.Request) {
 		list := &v1.FleetList{}
 		if err := c.List(ctx, list, client.InNamespace(database.GetNamespace())); err != nil {
