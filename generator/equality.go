@@ -274,7 +274,7 @@ func (c *comparer) function(named *types.Named) string {
 		return f.Name
 	}
 	f := &equalFunc{Type: c.imports.typeName(obj)}
-	f.Name = c.names.unexported("equal" + obj.Name())
+	f.Name = c.names.unexported("equal" + upperFirst(obj.Name()))
 	c.byType[obj] = f
 	c.funcs = append(c.funcs, f)
 	structure := named.Underlying().(*types.Struct)

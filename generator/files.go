@@ -31,6 +31,7 @@ func (g *generation) files(m *module, c *collector, kinds []kind) error {
 	for _, t := range g.targets(m, c, kinds) {
 		g.neighbours(t)
 		g.clashes(t)
+		g.unreachable(t)
 		if len(g.faults.list) > 0 {
 			continue
 		}
@@ -180,6 +181,22 @@ next:
 	for _, name := range fixedImports {
 		if at, taken := t.declared[name]; taken {
 			g.faults.at(at, "%s is also the name of a package that the generated file imports: rename it, or generate into another package with output:dir=", name)
+		}
+	}
+}
+
+// unreachable finds kinds and statuses that the generated package could not name.
+func (g *generation) unreachable(t *target) {
+	for _, k := range t.kinds {
+		for _, obj := range []*types.TypeName{k.obj, k.status} {
+			pos := g.fset.Position(obj.Pos())
+			switch {
+			case obj.Pkg().Path() == t.importPath:
+			case !obj.Exported():
+				g.faults.at(pos, "%s, the Status of %s, is not exported: start it with a capital letter, or generate with output:same", obj.Name(), k.obj.Name())
+			case !importable(obj.Pkg(), t.importPath):
+				g.faults.at(pos, "package %s is internal, and %s cannot import it: choose an output:dir= beside it", obj.Pkg().Path(), t.importPath)
+			}
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (m *modeller) equality(k kind, out *kindModel) {
 	}
 	structure, ok := t.Underlying().(*types.Struct)
 	if ok && !k.pointer && (way == byFields || way == strictly) {
-		out.TrimFunc = m.names.unexported("trim" + k.status.Name())
+		out.TrimFunc = m.names.unexported("trim" + upperFirst(k.status.Name()))
 		out.Trims = m.compare.trims(structure)
 	}
 }

@@ -20,6 +20,13 @@ func (n *names) unexported(want string) string {
 	return name
 }
 
+// upperFirst makes the name of an unexported type fit behind another word.
+func upperFirst(name string) string {
+	runes := []rune(name)
+	runes[0] = unicode.ToUpper(runes[0])
+	return string(runes)
+}
+
 // lowerFirst makes an identifier of a kind's name: httpRoute of HTTPRoute.
 func lowerFirst(name string) string {
 	runes := []rune(name)

@@ -71,7 +71,7 @@ func (g *generation) noteRights(out io.Writer) error {
 	if len(g.rights) == 0 {
 		return nil
 	}
-	granted := &grants{patchesMetadata: map[string]bool{}}
+	granted := &grants{used: map[string]bool{}, patchesMetadata: map[string]bool{}}
 	for _, m := range g.modules {
 		if err := granted.read(m.root); err != nil {
 			return err
@@ -82,6 +82,9 @@ func (g *generation) noteRights(out io.Writer) error {
 	}
 	var missing []string
 	for _, r := range g.rights {
+		if !granted.concern(r) {
+			continue
+		}
 		if !strings.HasSuffix(r.resource, "/status") && granted.patchesMetadata[r.kind] {
 			r.verbs = []string{"get", "patch"}
 		}
@@ -100,8 +103,9 @@ func (g *generation) noteRights(out io.Writer) error {
 // grants are the RBAC markers of a module.
 type grants struct {
 	rules []rbac.Rule
-	// patchesMetadata are the kinds whose PatchMetadata is called, as far as text can tell.
-	patchesMetadata map[string]bool
+	// used are the kinds whose generated types are used, and patchesMetadata those of them whose PatchMetadata is called, as
+	// far as text can tell.
+	used, patchesMetadata map[string]bool
 }
 
 func (gr *grants) read(root string) error {
@@ -126,9 +130,7 @@ func (gr *grants) read(root string) error {
 }
 
 func (gr *grants) add(content []byte) {
-	if bytes.Contains(content, []byte(".PatchMetadata(")) {
-		gr.addMetadata(content)
-	}
+	gr.addUses(content)
 	if !bytes.Contains(content, []byte("+kubebuilder:rbac:")) {
 		return
 	}
@@ -144,11 +146,31 @@ func (gr *grants) add(content []byte) {
 	}
 }
 
-// addMetadata takes every patcher that a file names for one that it calls PatchMetadata on.
-func (gr *grants) addMetadata(content []byte) {
-	for _, match := range patcherNames.FindAllSubmatch(content, -1) {
-		gr.patchesMetadata[string(match[1])] = true
+// addUses takes every patcher that a file names for one that it uses.
+func (gr *grants) addUses(content []byte) {
+	if !bytes.Contains(content, []byte("StatusClient")) && !bytes.Contains(content, []byte("StatusPatcher")) {
+		return
 	}
+	metadata := bytes.Contains(content, []byte(".PatchMetadata("))
+	for _, match := range patcherNames.FindAllSubmatch(content, -1) {
+		gr.used[string(match[1])] = true
+		if metadata {
+			gr.patchesMetadata[string(match[1])] = true
+		}
+	}
+}
+
+// concern tells whether the module's controllers have to do with a kind: they use its patcher, or have rules for it.
+func (gr *grants) concern(r right) bool {
+	if gr.used[r.kind] {
+		return true
+	}
+	resource, _, _ := strings.Cut(r.resource, "/")
+	return slices.ContainsFunc(gr.rules, func(rule rbac.Rule) bool {
+		return slices.Contains(rule.Groups, r.group) && slices.ContainsFunc(rule.Resources, func(granted string) bool {
+			return granted == resource || strings.HasPrefix(granted, resource+"/")
+		})
+	})
 }
 
 // missing are the verbs of a right that no rule grants.

@@ -179,6 +179,8 @@ func (s *source) promises(name, method string) bool {
 	switch {
 	case s.deepCopies[name]:
 		return true
+	case !ast.IsExported(name):
+		return false // controller-gen leaves these out
 	case has(marks, "kubebuilder:object:generate=false", "k8s:deepcopy-gen=false"):
 		return false
 	case has(marks, "kubebuilder:object:generate=true", "kubebuilder:object:root=true", "k8s:deepcopy-gen=true"):
