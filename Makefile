@@ -71,3 +71,9 @@ lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known 
 .PHONY: bin/statuspatcher-lint
 bin/statuspatcher-lint:
 	go build -o $@ ./cmd/statuspatcher-lint
+
+##@ Demonstration
+
+.PHONY: demo
+demo: envtest ## Run the handwritten and the generated operator under the same contention, and compare.
+	@go run ./hack/demo
