@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/statuspatcher/statuspatcher/patchertest/internal/world"
 )
 
 // Report is what an exploration found.
@@ -150,5 +148,3 @@ func (e *explorer) violation(o outcome, token string) *Violation {
 	v.Detail, v.Hint = n.name(v.Detail), hintOf(table)
 	return v
 }
-
-var _ = world.Short

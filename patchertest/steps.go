@@ -1,7 +1,6 @@
 package patchertest
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -117,5 +116,3 @@ func (n *namer) name(text string) string {
 		return n.seen[id]
 	})
 }
-
-var _ = json.Marshal

@@ -1,4 +1,4 @@
-package patchertest_test
+package operator_test
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ var orders = client.ObjectKey{Namespace: "default", Name: "orders"}
 
 // operator is the example's reconciler of Databases as it is.
 func operator(t *testing.T) func() patchertest.Model {
-	crds, err := patchertest.ReadCRDs("../examples/database-operator/config/crd")
+	crds, err := patchertest.ReadCRDs("../../../examples/database-operator/config/crd")
 	if err != nil {
 		t.Fatal(err)
 	}
