@@ -211,6 +211,9 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 	for _, k := range t.kinds {
 		api[k.obj.Pkg().Path()] = true
 	}
+	if len(api) > 1 {
+		api = nil // none of them is the one that readers think of as v1
+	}
 	im := newImports(t.importPath, api, taken.taken)
 	compare := &comparer{
 		imports: im, names: taken, local: t.importPath,
@@ -226,20 +229,20 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 	out.Kinds = maker.kinds(t.kinds)
 	out.Funcs = compare.funcs
 	out.Standard, out.Others = im.lines()
-	out.Of = of(t.kinds)
+	out.Contents = contents(t.kinds, len(g.Types) == 0)
 	return out
 }
 
-// of says in words where the kinds are from.
-func of(kinds []kind) string {
-	names := map[string]bool{}
+// contents says in words whose patchers a file has.
+func contents(kinds []kind, marked bool) string {
+	paths := map[string]bool{}
 	for _, k := range kinds {
-		names[k.obj.Pkg().Path()] = true
+		paths[k.obj.Pkg().Path()] = true
 	}
-	if len(names) == 1 {
-		return fmt.Sprintf("package %s", kinds[0].obj.Pkg().Name())
+	if marked && len(paths) == 1 {
+		return fmt.Sprintf("has a status patcher for each marked kind of package %s", kinds[0].obj.Pkg().Name())
 	}
-	return "these packages: " + strings.Join(sortedKeys(names), ", ")
+	return "has status patchers for kinds of " + strings.Join(sortedKeys(paths), ", ")
 }
 
 // importable tells whether a file of the package at path local may import pkg.

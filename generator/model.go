@@ -9,8 +9,8 @@ import (
 // A file is all that the templates are told of one generated file.
 type file struct {
 	Header, Boilerplate string
-	// Package is the name of the package, and Of what its kinds come from.
-	Package, Of string
+	// Package is the name of the package, and Contents what its doc comment says of it.
+	Package, Contents string
 	// Same tells that the file is in the API package itself.
 	Same, BuildTag   bool
 	Standard, Others []string
@@ -23,7 +23,8 @@ type kindModel struct {
 	Name, Article string
 	// Object is the kind's type, StatusType its status's, and Status that of the field, which may be a pointer.
 	Object, StatusType, Status string
-	Pointer, ClusterScoped     bool
+	// Nilable tells that the status is a map or a slice.
+	Pointer, Nilable, ClusterScoped bool
 	// Var is what an object is called in a signature.
 	Var, KindVar, TrimFunc string
 	// Equal, Conditions and ObservedGeneration are expressions; the last two are empty for a kind without.
@@ -71,6 +72,10 @@ func (m *modeller) kind(k kind) *kindModel {
 	out.Status = out.StatusType
 	if k.pointer {
 		out.Status = "*" + out.StatusType
+	}
+	switch k.status.Type().Underlying().(type) {
+	case *types.Map, *types.Slice:
+		out.Nilable = true
 	}
 	m.equality(k, out)
 	m.accessors(k, out)

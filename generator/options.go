@@ -43,11 +43,11 @@ func (t *text) ParseMarker(_, _, rest string) error {
 	return nil
 }
 
-// flag is an option without a value.
-type flag struct{}
+// bare is an option without a value.
+type bare struct{}
 
 // ParseMarker refuses a value.
-func (*flag) ParseMarker(_, _, rest string) error {
+func (*bare) ParseMarker(_, _, rest string) error {
 	if rest != "" {
 		return fmt.Errorf("it takes no value, and %q was given", rest)
 	}
@@ -67,11 +67,11 @@ func OptionsRegistry() *markers.Registry {
 	}{
 		{"types", "lists kinds that cannot be marked, as IMPORTPATH.KIND,IMPORTPATH.KIND; needs output:dir.", text("")},
 		{"output:dir", "writes the patchers of one API package, or of types=, into this directory.", text("")},
-		{"output:same", "writes the patchers into the API package itself, not into a child package.", flag{}},
+		{"output:same", "writes the patchers into the API package itself, not into a child package.", bare{}},
 		{"headerFile", "names a file whose text, usually a license, starts each generated file.", text("")},
 		{"year", `replaces " YEAR" in the text of headerFile.`, text("")},
 		{"tags", "lists build tags, separated by commas, to read the packages with.", text("")},
-		{"verify", "writes nothing: it prints a diff of what is stale, and exits with 1 if anything is.", flag{}},
+		{"verify", "writes nothing: it prints a diff of what is stale, and exits with 1 if anything is.", bare{}},
 	} {
 		def := markers.Must(markers.MakeDefinition(o.name, markers.DescribesPackage, o.value))
 		if err := reg.Register(def); err != nil {
