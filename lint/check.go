@@ -8,6 +8,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
 	"github.com/statuspatcher/statuspatcher/lint/directive"
+	"github.com/statuspatcher/statuspatcher/lint/fix"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
 	"github.com/statuspatcher/statuspatcher/lint/patchers"
@@ -80,6 +81,7 @@ func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Dire
 		ds = append(ds, directive.Parse(pkg.Fset, file)...)
 	}
 	directive.Apply(pkg.Fset, ds, out)
+	fix.Suggest(out, c.classifier.Tracker(), c.opts.Patchers)
 	return out, ds
 }
 

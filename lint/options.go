@@ -3,6 +3,8 @@ package lint
 import (
 	"flag"
 	"strings"
+
+	"github.com/statuspatcher/statuspatcher/lint/fix"
 )
 
 // Options say what is looked at and what is reported.
@@ -10,6 +12,9 @@ type Options struct {
 	Ban      bool     // report every handwritten status write, right or wrong
 	Tests    bool     // look at test files and at packages that import a test framework
 	Wrappers []string // full names of functions whose calls count as status writes: example.com/op/pkg.Write, (*example.com/op/pkg.T).Write
+
+	// Patchers finds generated patcher packages for the fixes that move code to them; nil finds none.
+	Patchers fix.Patchers
 }
 
 // Register adds the options to a command line.

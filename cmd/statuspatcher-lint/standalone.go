@@ -89,10 +89,10 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 	for _, p := range m.Problems {
 		fmt.Fprintln(stderr, "statuspatcher-lint: "+p.Error())
 	}
-	return c.report(m, base, stdout, stderr)
+	return c.report(m, load, base, stdout, stderr)
 }
 
-func (c *command) report(m *driver.Module, base *audit.Baseline, stdout, stderr io.Writer) int {
+func (c *command) report(m *driver.Module, load driver.Load, base *audit.Baseline, stdout, stderr io.Writer) int {
 	res := m.Check(c.opts)
 	res.Without(base)
 	if c.audit {
@@ -112,7 +112,7 @@ func (c *command) report(m *driver.Module, base *audit.Baseline, stdout, stderr 
 		return exitOf(m, exitClean)
 	}
 	if c.fix || c.diff {
-		return c.applyFixes(m, items, stdout, stderr)
+		return c.applyFixes(m, load, items, stdout, stderr)
 	}
 	for _, it := range items {
 		fmt.Fprintln(stdout, driver.Line(m, it))
@@ -138,6 +138,36 @@ func exitOf(m *driver.Module, code int) int {
 	return code
 }
 
-func (c *command) applyFixes(m *driver.Module, items []driver.Item, stdout, stderr io.Writer) int {
-	return exitFailed
+// applyFixes writes, or shows, what the safe fixes come to, and then reports what is left.
+func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.Item, stdout, stderr io.Writer) int {
+	fixed, err := m.Fix(load, items)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	for _, p := range fixed.Failed {
+		fmt.Fprintf(stderr, "statuspatcher-lint: %s would not compile after the fix, and was left as it is: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
+	}
+	for _, f := range fixed.Files {
+		if c.diff {
+			fmt.Fprint(stdout, m.Diff(f))
+			continue
+		}
+		if err := f.Write(); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	left := 0
+	for _, it := range items {
+		if fixed.Done[it.Finding] && !c.diff {
+			continue
+		}
+		left++
+		if !c.diff {
+			fmt.Fprintln(stdout, driver.Line(m, it))
+		}
+	}
+	if left > 0 {
+		return exitOf(m, exitFindings)
+	}
+	return exitOf(m, exitClean)
 }

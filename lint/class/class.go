@@ -107,6 +107,9 @@ type Finding struct {
 	Allowed string
 	Fixes   []FixEdit
 
+	// Dropped: the write's error is dropped, so that a lock would turn an overwrite into a loss.
+	Dropped bool
+
 	// empty: what is sent holds no status, so none can be lost.
 	empty bool
 

@@ -23,7 +23,8 @@ func (c *Classifier) finish(f *Finding) {
 		if f.Class == BlindApply && !forced(s) {
 			return // an apply without force conflicts on fields that others own
 		}
-		out := c.follower().Follow(s.Fn, s.Call)
+		out := c.followerOf(s).Follow(s.Fn, s.Call)
+		f.Dropped = out.Dropped
 		if pos := c.retryAround(s.Fn, s.Call, 0); pos.IsValid() {
 			f.set(DeadRetry, "the retry waits for a conflict that this write cannot get: "+f.Reason)
 			f.relate(pos, "the retry is here")

@@ -35,6 +35,7 @@ type Directive struct {
 
 // Check classifies every site of the module, each with all callers of the module in sight.
 func (m *Module) Check(opts lint.Options) *Result {
+	opts.Patchers = m.Patchers
 	check := lint.NewCheck(m.Program, opts)
 	broken := map[string]bool{}
 	for _, p := range m.Problems {

@@ -141,12 +141,27 @@ func isLHS(a *ast.AssignStmt, id *ast.Ident) bool {
 func (h *handle) flushes(node ast.Node) bool {
 	found := false
 	ast.Inspect(node, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && h.isMethod(call, "Flush", "FlushOnReturn", "Retry", "Refresh") {
+		if call, ok := n.(*ast.CallExpr); ok && (h.isMethod(call, "Flush", "FlushOnReturn", "Retry", "Refresh") || h.callsFlusher(call)) {
 			found = true
 		}
 		return !found
 	})
 	return found
+}
+
+// callsFlusher: the call runs a literal, held in a local variable, that flushes.
+func (h *handle) callsFlusher(call *ast.CallExpr) bool {
+	v := h.f.Pkg.Var(call.Fun)
+	if v == nil || h.f.Pkg.Owner(v) == nil {
+		return false
+	}
+	for _, d := range h.f.Pkg.Owner(v).AllDefs(v) {
+		lit, ok := d.Rhs.(*ast.FuncLit)
+		if ok && h.flushes(lit.Body) {
+			return true
+		}
+	}
+	return false
 }
 
 func (h *handle) isMethod(call *ast.CallExpr, names ...string) bool {

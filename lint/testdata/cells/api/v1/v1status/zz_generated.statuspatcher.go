@@ -41,21 +41,22 @@ func NewCellStatusClient(c client.Client, live client.Reader, opts ...patcher.Op
 // Fetch reads the Cell and captures the base that its status will be written against.
 // When there is no such Cell, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) {
-	cell, p, err := c.client.Fetch(ctx, key)
+	p := &CellStatusPatcher{}
+	cell, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return cell, &CellStatusPatcher{patcher: p}, nil
+	return cell, p, nil
 }
 
 // For captures the base from a Cell that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
-	p, err := c.client.For(cell)
-	if err != nil {
+	p := &CellStatusPatcher{}
+	if err := c.client.For(cell, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &CellStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Cell live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -65,7 +66,7 @@ func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
 type CellStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Cell, v1.CellStatus]
+	patcher patcher.Patcher[*v1.Cell, v1.CellStatus]
 }
 
 // Object returns the Cell that was fetched. Change its Status in place, then Flush.

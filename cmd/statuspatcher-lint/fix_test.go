@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// module copies a fixture module of the lint package to a directory of its own and goes there.
+func module(t *testing.T, name string) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "lint", "testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(mod), "=> ../../..", "=> "+filepath.ToSlash(root))
+	text = strings.ReplaceAll(text, "=> ../cells", "=> "+filepath.ToSlash(filepath.Join(root, "lint", "testdata", "cells")))
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOWORK", "off")
+	t.Chdir(dir)
+	return dir
+}
+
+var outcome = regexp.MustCompile(`(?m)^\s+--- (PASS|FAIL): (\S+)`)
+
+// outcomes runs the tests of the module at hand, and says which subtest passed.
+func outcomes(t *testing.T) map[string]bool {
+	t.Helper()
+	out, _ := exec.Command("go", "test", "-v", "-count=1", ".").CombinedOutput()
+	passed := map[string]bool{}
+	for _, m := range outcome.FindAllStringSubmatch(string(out), -1) {
+		passed[m[2]] = m[1] == "PASS"
+	}
+	if len(passed) == 0 {
+		t.Fatalf("the module's tests did not run:\n%s", out)
+	}
+	return passed
+}
+
+func runLint(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = standalone(args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func sources(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// The forms that lose another reconcile's plan before they are fixed. The rest are right, and must stay so.
+var blindForms = map[string]bool{
+	"baselocal": true, "closures": true, "deferred": true, "early": true, "guard": true, "parameter": true, "retried": true,
+}
+
+func TestFixForms(t *testing.T) {
+	for _, mode := range [][]string{{"-fix"}, {"-fix", "-ban"}} {
+		t.Run(strings.Join(mode, " "), func(t *testing.T) {
+			dir := module(t, "fixes")
+			for name, passed := range outcomes(t) {
+				test, form, _ := strings.Cut(name, "/")
+				if want := test == "TestBehaviour" || !blindForms[form]; passed != want {
+					t.Fatalf("before the fix %s passed: %v, expected %v", name, passed, want)
+				}
+			}
+
+			_, stdout, stderr := runLint(t, append(mode, "./...")...)
+			if stderr != "" {
+				t.Errorf("fixing said: %s", stderr)
+			}
+			if mode[len(mode)-1] == "-fix" && stdout != "" {
+				t.Errorf("left unfixed:\n%s", stdout)
+			}
+			for name, passed := range outcomes(t) {
+				if !passed {
+					t.Errorf("after the fix %s fails", name)
+				}
+			}
+			if out, err := exec.Command("gofmt", "-l", ".").Output(); err != nil || len(out) > 0 {
+				t.Errorf("not gofmt-clean after the fix: %s %v", out, err)
+			}
+
+			once := sources(t, dir)
+			runLint(t, append(mode, "./...")...)
+			for name, text := range sources(t, dir) {
+				if once[name] != text {
+					t.Errorf("fixing twice changed %s:\n%s", name, text)
+				}
+			}
+		})
+	}
+}
+
+// -diff shows the same and leaves the files alone.
+func TestDiffChangesNothing(t *testing.T) {
+	dir := module(t, "fixes")
+	before := sources(t, dir)
+	code, stdout, _ := runLint(t, "-diff", "./...")
+	if code != exitFindings {
+		t.Errorf("exit code %d, expected %d", code, exitFindings)
+	}
+	for _, want := range []string{"+++ b/forms/baselocal/baselocal.go", "cellStatus.Flush(ctx)", "client.MergeFromWithOptimisticLock{}"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the diff lacks %q:\n%s", want, stdout)
+		}
+	}
+	for name, text := range sources(t, dir) {
+		if before[name] != text {
+			t.Errorf("-diff changed %s", name)
+		}
+	}
+}

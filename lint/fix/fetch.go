@@ -1,0 +1,309 @@
+package fix
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"strings"
+
+	"github.com/statuspatcher/statuspatcher/lint/flow"
+	"github.com/statuspatcher/statuspatcher/lint/kube"
+)
+
+// fetch rewrites the declaration of the object and its Get to a Fetch.
+func (m *mover) fetch() bool {
+	decl, get := m.declAndGet()
+	if get == nil {
+		return false
+	}
+	call, errName, cond := getOf(m.fn, get)
+	if call == nil || len(call.Args) != 3 {
+		return false
+	}
+	c := clientOf(m.fn, call)
+	if c == "" || !m.sameClient(c) {
+		return false
+	}
+	cells := m.fresh(strings.ToLower(m.kind.Obj().Name()[:1])+m.kind.Obj().Name()[1:]+"Patchers", "patchers")
+	m.patcher = m.fresh(m.obj.Name()+"Status", m.obj.Name()+"Patcher")
+	if cells == "" || m.patcher == "" {
+		return false
+	}
+	text := cells + " := " + path.Base(m.child) + ".New" + m.kind.Obj().Name() + "StatusClient(" + c + ", " + m.liveReader() + ")\n" +
+		m.obj.Name() + ", " + m.patcher + ", " + errName + " := " + cells + ".Fetch(" + types.ExprString(call.Args[0]) + ", " + m.key(call.Args[1]) + ")\n"
+	if cond != nil {
+		text += "if " + types.ExprString(cond.Cond) + " "
+		m.replace(get.Pos(), cond.Body.Lbrace, text)
+		m.redeclared(get, errName)
+	} else {
+		m.replace(get.Pos(), get.End(), strings.TrimSuffix(text, "\n"))
+	}
+	m.dropLine(decl)
+	return true
+}
+
+// key is the second argument of Get as it is written.
+func (m *mover) key(e ast.Expr) string {
+	if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok {
+		var parts []string
+		for _, el := range lit.Elts {
+			kv, ok := el.(*ast.KeyValueExpr)
+			if !ok {
+				parts = append(parts, types.ExprString(el))
+				continue
+			}
+			parts = append(parts, types.ExprString(kv.Key)+": "+types.ExprString(kv.Value))
+		}
+		return types.ExprString(lit.Type) + "{" + strings.Join(parts, ", ") + "}"
+	}
+	return types.ExprString(e)
+}
+
+// declAndGet are the statement that declares the object empty and the one that reads it, both in the function's own block.
+func (m *mover) declAndGet() (decl, get ast.Stmt) {
+	for _, stmt := range m.fn.Body().List {
+		if decl == nil {
+			if m.declares(stmt) {
+				decl = stmt
+			}
+			continue
+		}
+		if call, _, _ := getOf(m.fn, stmt); call != nil && len(call.Args) == 3 && rootIdent(m.fn.Pkg, call.Args[2]) == m.obj {
+			return decl, stmt
+		}
+		if mentions(m.fn.Pkg, stmt, m.obj) {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+func mentions(pkg *flow.Package, n ast.Node, v *types.Var) bool {
+	found := false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && pkg.Info.Uses[id] == v {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// declares: cell := &v1.Cell{}, cell := v1.Cell{}, var cell v1.Cell, cell := new(v1.Cell).
+func (m *mover) declares(stmt ast.Stmt) bool {
+	switch s := stmt.(type) {
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE || len(s.Lhs) != 1 || m.fn.Pkg.Var(s.Lhs[0]) != m.obj {
+			return false
+		}
+		rhs := ast.Unparen(s.Rhs[0])
+		if u, ok := rhs.(*ast.UnaryExpr); ok && u.Op == token.AND {
+			rhs = u.X
+		}
+		if lit, ok := rhs.(*ast.CompositeLit); ok {
+			return len(lit.Elts) == 0
+		}
+		call, ok := rhs.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		id, ok := call.Fun.(*ast.Ident)
+		return ok && id.Name == "new"
+	case *ast.DeclStmt:
+		g, ok := s.Decl.(*ast.GenDecl)
+		if !ok || len(g.Specs) != 1 {
+			return false
+		}
+		spec, ok := g.Specs[0].(*ast.ValueSpec)
+		return ok && len(spec.Names) == 1 && len(spec.Values) == 0 && m.fn.Pkg.Info.Defs[spec.Names[0]] == m.obj
+	}
+	return false
+}
+
+// getOf is the Get that a statement makes, with the name of its error: `if err := Get; err != nil` or `err := Get`.
+func getOf(f *flow.Func, stmt ast.Stmt) (call *ast.CallExpr, errName string, cond *ast.IfStmt) {
+	a, ok := stmt.(*ast.AssignStmt)
+	if !ok {
+		cond, ok = stmt.(*ast.IfStmt)
+		if !ok || cond.Init == nil || cond.Else != nil {
+			return nil, "", nil
+		}
+		if a, ok = cond.Init.(*ast.AssignStmt); !ok {
+			return nil, "", nil
+		}
+	}
+	if len(a.Lhs) != 1 || len(a.Rhs) != 1 || a.Tok != token.DEFINE && cond == nil {
+		return nil, "", nil
+	}
+	id, isIdent := a.Lhs[0].(*ast.Ident)
+	c, isCall := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	if !isIdent || !isCall || id.Name == "_" {
+		return nil, "", nil
+	}
+	if into, _ := kube.IsGet(f.Pkg.Callee(c)); !into {
+		return nil, "", nil
+	}
+	return c, id.Name, cond
+}
+
+// clientOf is the client.Client by which a call is made, as an expression: r.Client where r embeds it.
+func clientOf(f *flow.Func, call *ast.CallExpr) string {
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	t, text := f.Pkg.TypeOf(sel.X), types.ExprString(sel.X)
+	s := f.Pkg.Info.Selections[sel]
+	if s == nil {
+		return ""
+	}
+	for _, i := range s.Index()[:len(s.Index())-1] {
+		n := kube.Named(t)
+		if n == nil {
+			return ""
+		}
+		st, ok := n.Underlying().(*types.Struct)
+		if !ok {
+			break // an interface's own embedding
+		}
+		field := st.Field(i)
+		t, text = field.Type(), text+"."+field.Name()
+	}
+	if !kube.IsNamed(t, kube.ClientPath, "Client") {
+		return ""
+	}
+	return text
+}
+
+// sameClient: every write goes through the client that read.
+func (m *mover) sameClient(c string) bool {
+	for _, f := range m.sites {
+		sel, ok := ast.Unparen(f.Call.Fun).(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		writer, ok := ast.Unparen(sel.X).(*ast.CallExpr)
+		if !ok || clientOf(f.Fn, writer) != c {
+			return false
+		}
+	}
+	return true
+}
+
+// redeclared: the error is now a variable of the function's block, where later statements may declare it again.
+func (m *mover) redeclared(get ast.Stmt, name string) {
+	for _, stmt := range m.fn.Body().List {
+		a, ok := stmt.(*ast.AssignStmt)
+		if !ok || a.Pos() < get.Pos() || a.Tok != token.DEFINE || len(a.Lhs) != 1 {
+			continue
+		}
+		if id, ok := a.Lhs[0].(*ast.Ident); ok && id.Name == name {
+			m.replace(a.TokPos, a.TokPos+2, "=")
+		}
+	}
+}
+
+// fresh is the first of the names that the function does not use.
+func (m *mover) fresh(names ...string) string {
+	used := map[string]bool{}
+	ast.Inspect(m.fn.Node(), func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			used[id.Name] = true
+		}
+		return true
+	})
+	for _, n := range names {
+		if !used[n] && m.fn.Pkg.Types.Scope().Lookup(n) == nil {
+			return n
+		}
+	}
+	return ""
+}
+
+// liveReader is a reader past the cache that is in reach: a field of the receiver that the package sets to the manager's
+// API reader. Without one the patcher may only flush.
+func (m *mover) liveReader() string {
+	recv := m.fn.Param(-1)
+	if recv != nil && kube.Named(recv.Type()) != nil && recv.Name() != "" {
+		if s, ok := kube.Named(recv.Type()).Underlying().(*types.Struct); ok {
+			for i := range s.NumFields() {
+				if m.isLive(s.Field(i)) {
+					return recv.Name() + "." + s.Field(i).Name()
+				}
+			}
+		}
+	}
+	return "patcher.NoLiveReader"
+}
+
+func (m *mover) isLive(field *types.Var) bool {
+	if !kube.IsNamed(field.Type(), kube.ClientPath, "Reader") {
+		return false
+	}
+	defs := m.fn.Pkg.FieldDefs(field)
+	for _, d := range defs {
+		call, ok := ast.Unparen(d.Rhs).(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		if fn := d.Fn.Pkg.Callee(call); fn == nil || fn.Name() != "GetAPIReader" {
+			return false
+		}
+	}
+	return len(defs) > 0
+}
+
+// imports adds the patcher package and, for NoLiveReader, the runtime, beside the import of the API package.
+func (m *mover) imports() bool {
+	file := m.file()
+	api := importOf(file, m.kind.Obj().Pkg().Path())
+	if api == nil {
+		return false
+	}
+	names := map[string]string{path.Base(m.child): m.child}
+	if strings.HasPrefix(m.liveReader(), "patcher.") {
+		names["patcher"] = kube.PatcherPath
+	}
+	for name, p := range names {
+		spec := importOf(file, p)
+		switch {
+		case spec == nil && !m.nameTaken(file, name):
+			m.replace(api.End(), api.End(), "\n\t\""+p+"\"")
+		case spec == nil || spec.Name != nil && spec.Name.Name != name:
+			return false
+		}
+	}
+	return true
+}
+
+func (m *mover) file() *ast.File {
+	for _, f := range m.fn.Pkg.Files {
+		if f.FileStart <= m.fn.Node().Pos() && m.fn.Node().Pos() < f.FileEnd {
+			return f
+		}
+	}
+	return nil
+}
+
+func importOf(file *ast.File, p string) *ast.ImportSpec {
+	for _, imp := range file.Imports {
+		if strings.Trim(imp.Path.Value, "`\"") == p {
+			return imp
+		}
+	}
+	return nil
+}
+
+// nameTaken: something in the package or the file has the name already.
+func (m *mover) nameTaken(file *ast.File, name string) bool {
+	if m.fn.Pkg.Types.Scope().Lookup(name) != nil || m.fn.Param(-1) != nil && m.fn.Param(-1).Name() == name {
+		return true
+	}
+	for _, imp := range file.Imports {
+		if imp.Name != nil && imp.Name.Name == name || imp.Name == nil && path.Base(strings.Trim(imp.Path.Value, "`\"")) == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+// Package guard writes only what changed.
+package guard
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/cells/api/v1"
+)
+
+// Reconciler plans a cell once.
+type Reconciler struct{ client.Client }
+
+// Reconcile plans the cell if it has no plan.
+func (r *Reconciler) Reconcile(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	before := cell.DeepCopy()
+	if cell.Status.Plan == nil {
+		plan := "mine"
+		cell.Status.Plan = &plan
+	}
+	cell.Status.Phase = "Planned"
+	if !equality.Semantic.DeepEqual(before.Status, cell.Status) {
+		if err := r.Status().Patch(ctx, cell, client.MergeFrom(before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
