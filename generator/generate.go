@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/controller-tools/pkg/loader"
 )
 
 // ErrStale is what Run with Verify returns when a generated file is not what it would be.
@@ -66,6 +68,8 @@ type generation struct {
 	markers int
 	// rights are what the patchers need of the API server.
 	rights []right
+	// load lists packages: a field for tests, which load once and run often.
+	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
 }
 
 func newGeneration(o Options) (*generation, error) {
@@ -73,7 +77,7 @@ func newGeneration(o Options) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}}
+	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load}
 	if o.HeaderFile != "" {
 		if !filepath.IsAbs(o.HeaderFile) {
 			o.HeaderFile = filepath.Join(dir, o.HeaderFile)
@@ -168,7 +172,7 @@ func (g *generation) module(m *module, foreign []string) error {
 		return nil
 	}
 	slices.Sort(paths)
-	pkgs, err := load(g.fset, m.root, g.Tags, slices.Compact(paths))
+	pkgs, err := g.load(g.fset, m.root, g.Tags, slices.Compact(paths))
 	if err != nil {
 		g.faults.add("%v", err)
 		return g.faults.err()
