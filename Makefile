@@ -49,6 +49,10 @@ FUZZ = for kind in $(1); do \
          GOWORK=off go test -C $(2) . -run '^$$' -fuzz "^Fuzz$$kind$$" -fuzztime $(FUZZTIME) || exit 1; \
        done
 
+.PHONY: corpus
+corpus: ## Try the generator on public APIs: every kind generated, compiled, vetted and flushed.
+	go run ./hack/corpus
+
 .PHONY: fuzz
 fuzz: ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
 	$(call FUZZ,Cell Gauge Database Pod Node Deployment,patcher/internal/fuzz)
