@@ -48,7 +48,7 @@ func ours(content []byte) bool {
 		return false
 	}
 	clause := bytes.Index(content, []byte("\npackage "))
-	return clause < 0 || at < clause
+	return !bytes.HasPrefix(content, []byte("package ")) && (clause < 0 || at < clause)
 }
 
 // maybeMarked is a cheap test for the text of a marker, misspelt ones included.
