@@ -37,7 +37,7 @@ func (e *explorer) record(choose schedule.Chooser) outcome { return e.runBubble(
 func (e *explorer) runBubble(choose schedule.Chooser, record bool) outcome {
 	done := make(chan outcome, 1)
 	never := make(chan struct{}) // not of the bubble: a wait for it keeps a broken bubble from spinning
-	var progress atomic.Int64
+	var progress, bubble atomic.Int64
 	watched := func(enabled []schedule.Action, ran []schedule.Step) (schedule.Choice, bool) {
 		progress.Add(1)
 		return choose(enabled, ran)
@@ -48,15 +48,19 @@ func (e *explorer) runBubble(choose schedule.Chooser, record bool) outcome {
 		defer func() { done <- o }()
 		synctest.Test(e.t, func(t *testing.T) {
 			e.seedRandom(t)
+			bubble.Store(world.Bubble())
 			before := runtime.NumGoroutine()
 			o = e.runWorld(watched, record)
 			if leak := leftBehind(before); leak != "" {
-				done <- broken("goroutine that never ends", leak)
+				if o.violation == nil || !o.violation.Broken {
+					o = broken("goroutine that never ends", leak)
+				}
+				done <- o
 				<-never
 			}
 		})
 	}()
-	return e.watch(done, &progress)
+	return e.watch(done, &progress, &bubble)
 }
 
 func (e *explorer) runWorld(choose schedule.Chooser, record bool) outcome {
@@ -90,7 +94,7 @@ func broken(invariant, detail string) outcome {
 }
 
 // watch waits for a bubble, and names the cause if nothing moves in it for too long.
-func (e *explorer) watch(done <-chan outcome, progress *atomic.Int64) outcome {
+func (e *explorer) watch(done <-chan outcome, progress, bubble *atomic.Int64) outcome {
 	last := int64(-1)
 	timer := time.NewTimer(e.watchdog)
 	defer timer.Stop()
@@ -101,7 +105,7 @@ func (e *explorer) watch(done <-chan outcome, progress *atomic.Int64) outcome {
 		case <-timer.C:
 			now := progress.Load()
 			if now == last {
-				return broken("stuck", stuckCause(e.watchdog))
+				return broken("stuck", stuckCause(e.watchdog, bubble.Load()))
 			}
 			last = now
 			timer.Reset(e.watchdog)
@@ -110,15 +114,14 @@ func (e *explorer) watch(done <-chan outcome, progress *atomic.Int64) outcome {
 }
 
 // stuckCause finds the goroutine of a bubble that is neither waiting in a way that the bubble can see nor done.
-func stuckCause(after time.Duration) string {
+func stuckCause(after time.Duration, bubble int64) string {
 	for _, g := range world.Goroutines() {
-		if !g.Bubble || strings.Contains(g.Stack, "synctest.Wait") || strings.Contains(g.Stack, "world.(*controller).park") ||
-			strings.Contains(g.Stack, "world.Goroutines") || strings.Contains(g.Stack, "testing.tRunner") && !strings.Contains(g.Stack, "runWorld") {
+		if g.Bubble != bubble || strings.HasPrefix(g.State, "synctest.") || strings.Contains(g.Stack, "world.(*controller).park") || !strings.Contains(g.Stack, ".launch") {
 			continue
 		}
-		return fmt.Sprintf("nothing moved for %s: a goroutine is in %q at %s; %s", after, g.State, g.Site, cure(g.State))
+		return fmt.Sprintf("nothing moved for %s: a reconcile is in %q at %s; %s", after, g.State, g.Site, cure(g.State))
 	}
-	return fmt.Sprintf("nothing moved for %s, and no goroutine of the model explains it", after)
+	return fmt.Sprintf("nothing moved for %s, and no reconcile explains it: does building the model, or an invariant, wait for something?", after)
 }
 
 func cure(state string) string {
@@ -144,7 +147,7 @@ func leftBehind(before int) string {
 		return ""
 	}
 	for _, g := range world.Goroutines() {
-		if g.Bubble && !strings.Contains(g.Stack, "testing.tRunner") && !strings.Contains(g.Stack, "testing/synctest.") && !strings.Contains(g.Stack, "world.Goroutines") {
+		if g.Bubble == world.Bubble() && !strings.Contains(g.Stack, "testing.tRunner") && !strings.Contains(g.Stack, "testing/synctest.") && !strings.Contains(g.Stack, "world.Goroutines") {
 			return fmt.Sprintf("a goroutine is still in %q at %s after every reconcile has ended; stop it when the context of its reconcile is done", g.State, g.Site)
 		}
 	}

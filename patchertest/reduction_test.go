@@ -310,3 +310,7 @@ func TestAllInterleavingsOfTwoReconciles(t *testing.T) {
 		t.Errorf("expected reads alone to be reduced to one schedule, found %s", r)
 	}
 }
+
+func conditionOf(kind string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: "Because", LastTransitionTime: metav1.Now()}
+}

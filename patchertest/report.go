@@ -66,10 +66,19 @@ func (r *Report) String() string {
 	return b.String()
 }
 
+// longTable is how many steps are shown; of a longer schedule the middle is left out.
+const longTable = 40
+
 func (v *Violation) writeSteps(b *strings.Builder) {
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, " step\twho\tcall\tsaw\tanswer")
 	for i, s := range v.Steps {
+		if hidden := len(v.Steps) - longTable; hidden > 0 && i >= longTable/2 && i < longTable/2+hidden {
+			if i == longTable/2 {
+				fmt.Fprintf(table, " ...\t%d more steps\t\t\t\n", hidden)
+			}
+			continue
+		}
 		answer := s.Answer
 		if s.Note != "" {
 			answer += "   " + s.Note

@@ -6,7 +6,7 @@ import "fmt"
 type Limits struct {
 	Schedules int         // 0 is no limit
 	Stop      func() bool // asked before each schedule
-	Grace     int         // how many more schedules are run after the first that fails, to tell how rare failures are
+	Grace     int         // how many more steps are run after the first failure, to tell how rare failures are
 }
 
 // Failure is a schedule that violates an invariant.
@@ -80,14 +80,14 @@ func (e *explorer) exhausted() bool {
 	if r.First != nil && e.limits.Grace <= 0 {
 		return true
 	}
-	if r.First != nil {
-		e.limits.Grace--
-	}
 	return e.limits.Schedules > 0 && r.Schedules+r.Pruned >= e.limits.Schedules || e.limits.Stop != nil && e.limits.Stop()
 }
 
 func (e *explorer) count(steps []Step, verdict Verdict) {
 	r := &e.result
+	if r.First != nil {
+		e.limits.Grace -= len(steps)
+	}
 	if verdict.Cut {
 		r.Pruned++
 		return

@@ -1,7 +1,7 @@
 package schedule
 
 // Shrink looks for a schedule that violates the same invariant with fewer faults, fewer switches and fewer steps, in at
-// most budget runs.
+// most budget steps.
 func Shrink(run Runner, found Failure, budget int) Failure {
 	s := &shrinker{run: run, best: found, budget: budget}
 	s.cost = costOf(found.Choices)
@@ -50,8 +50,8 @@ func (s *shrinker) try(wish []Choice) bool {
 	if s.budget <= 0 {
 		return false
 	}
-	s.budget--
 	steps, verdict := s.run(Follow(wish))
+	s.budget -= len(steps) + 1
 	if !verdict.Failed() || verdict.Invariant != s.best.Verdict.Invariant {
 		return false
 	}

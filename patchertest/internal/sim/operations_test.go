@@ -204,12 +204,13 @@ func (g *generator) update(op operation, kind, name, subresource string) operati
 	return op
 }
 
-// plainIgnored keeps duplicates out of the spec of a status write: who owns what after a request whose ignored half is
-// not even valid differs between versions of kube-apiserver.
+// plainIgnored keeps what is not valid out of the spec of a status write: who owns what after a request whose ignored
+// half does not fit its schema is not simulated to the last case.
 func plainIgnored(fields map[string]any, subresource string) {
 	if spec, ok := fields["spec"].(map[string]any); ok && subresource != "" {
 		delete(spec, "members")
 		delete(spec, "ports")
+		delete(spec, "size")
 	}
 }
 
