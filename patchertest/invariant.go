@@ -201,3 +201,6 @@ func sortedNames(maps ...map[string]any) []string {
 	slices.Sort(names)
 	return names
 }
+
+// Name is what reports call the invariant.
+func (i Invariant) Name() string { return i.name }
