@@ -290,6 +290,11 @@ func (g *generator) apply(op operation, kind, name string) operation {
 	object := g.fields(kind)
 	metadata := g.metadata()
 	metadata["name"] = name
+	if list, ok := metadata["finalizers"].([]any); ok && len(list) == 0 {
+		// Applying an empty list makes kube-apiserver lose who owns what at the next write (it logs that this should not
+		// happen); the simulated one keeps it.
+		delete(metadata, "finalizers")
+	}
 	if kind == "ConfigMap" { // of built-in kinds the simulated server does not know every field
 		delete(object, "unknown")
 		delete(metadata, "unknown")
