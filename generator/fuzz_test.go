@@ -114,6 +114,12 @@ import (
 	_ "k8s.io/apimachinery/pkg/util/intstr"
 )
 `)
+	// Not in the first run of the target: the fuzzer takes what is slow for hung.
+	var err error
+	m.fset = token.NewFileSet()
+	if m.pkgs, err = load(m.fset, m.dir, "", []string{"./v1"}); err != nil {
+		f.Fatal(err)
+	}
 	return m
 }
 
@@ -131,12 +137,6 @@ func (m *fuzzModule) generate(t *testing.T, source string) {
 		t.Fatal(err)
 	}
 	g.load = m.load
-	if m.pkgs == nil {
-		m.fset = token.NewFileSet()
-		if m.pkgs, err = load(m.fset, m.dir, "", []string{"./v1"}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	g.fset = m.fset
 	m.write(t, source)
 	want, err := g.plan()
