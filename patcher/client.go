@@ -16,6 +16,8 @@ type Client[T client.Object, S any] struct {
 	live    client.Reader
 	options options
 	fields  *fields
+	hiding  hiding
+	texts   texts
 
 	superseded superseded
 	streaks    streaks
@@ -30,7 +32,9 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if live == nil {
 		panic("statuspatcher: the live reader of " + kind.Name + " is nil: pass mgr.GetAPIReader(), or patcher.NoLiveReader where only Flush is used")
 	}
-	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), fields: fieldsOf(reflect.TypeFor[S]())}
+	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts)}
+	sc.fields, sc.texts = fieldsOf(reflect.TypeFor[S]()), textsOf(reflect.TypeFor[S]())
+	sc.hiding = sc.fields.hiding()
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}
@@ -42,9 +46,9 @@ func (c *Client[T, S]) hasLiveReader() bool {
 	return !none
 }
 
-// Fetch reads the object and captures its base. A read from the cache that answers a version which this Client knows to
-// be superseded, by its own write or by a conflict, is done again live.
-func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey) (T, *Patcher[T, S], error) {
+// Fetch reads the object and captures its base into p, which is new. A read from the cache that answers a version which
+// this Client knows to be superseded, by its own write or by a conflict, is done again live.
+func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patcher[T, S]) (T, error) {
 	obj := c.kind.New()
 	err := c.client.Get(ctx, key, obj)
 	if err == nil && c.superseded.has(key, obj.GetResourceVersion()) && c.hasLiveReader() {
@@ -52,33 +56,34 @@ func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey) (T, *Pat
 	}
 	if err != nil {
 		var none T
-		return none, nil, err
+		return none, err
 	}
-	p := &Patcher[T, S]{client: c, obj: obj, active: obj, generation: obj.GetGeneration()}
+	p.open(c, obj)
 	// The status as it was read becomes the base, and the caller gets the copy: a cache may have handed out its own.
 	status := c.kind.Status(obj)
 	p.base.status = *status
 	*status = *new(S)
 	c.kind.DeepCopyInto(&p.base.status, status)
-	p.base.identity, p.base.metadata = identityOf(obj), metadataOf(obj)
-	return obj, p, nil
+	return obj, nil
 }
 
-// For captures the base from an object that the caller owns and has not changed since it was read.
-func (c *Client[T, S]) For(obj T) (*Patcher[T, S], error) {
+// For captures the base into p, which is new, from an object that the caller owns and has not changed since it was read.
+func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
 	if reflect.ValueOf(obj).IsNil() {
 		panic("statuspatcher: For was given a nil " + c.kind.Name)
 	}
 	if obj.GetResourceVersion() == "" {
-		return nil, fmt.Errorf("%s: no resourceVersion, so the object was not read from the API server; Fetch it, or pass what Get or List returned",
+		return fmt.Errorf("%s: no resourceVersion, so the object was not read from the API server; Fetch it, or pass what Get or List returned",
 			c.describe(client.ObjectKeyFromObject(obj)))
 	}
-	return &Patcher[T, S]{client: c, obj: obj, active: obj, generation: obj.GetGeneration(), base: c.capture(obj)}, nil
+	p.open(c, obj)
+	c.kind.DeepCopyInto(c.kind.Status(obj), &p.base.status)
+	return nil
 }
 
 // capture copies the base out of obj.
 func (c *Client[T, S]) capture(obj T) base[S] {
-	b := base[S]{identity: identityOf(obj), metadata: metadataOf(obj)}
+	b := base[S]{identity: identityOf(obj), metadata: metadataOf(obj, nil)}
 	c.kind.DeepCopyInto(c.kind.Status(obj), &b.status)
 	return b
 }

@@ -13,7 +13,7 @@ import (
 type change[S any] struct {
 	// sent is the status as it is sent: a shallow copy, with its conditions normalised.
 	sent S
-	// base and status are the JSON of both, without what is equal.
+	// base and status are the JSON of both, as text or as trees, without what is equal.
 	base, status any
 }
 
@@ -24,18 +24,45 @@ func (c *Client[T, S]) diff(base, status *S) (*change[S], error) {
 	if c.kind.Equal(base, status) {
 		return nil, nil
 	}
+	return c.change(base, status)
+}
+
+// change is diff where typed equality has said different.
+func (c *Client[T, S]) change(base, status *S) (*change[S], error) {
 	d := &change[S]{sent: *status}
 	c.normaliseConditions(base, &d.sent)
 
 	trimmedBase, trimmedStatus := *base, d.sent
 	c.kind.Trim(&trimmedBase, &trimmedStatus)
-	c.fields.untrim(reflect.ValueOf(base).Elem(), reflect.ValueOf(&d.sent).Elem(),
-		reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem())
+	trimmedBaseValue, trimmedStatusValue := reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem()
+	c.hiding.untrim(reflect.ValueOf(base).Elem(), reflect.ValueOf(&d.sent).Elem(), trimmedBaseValue, trimmedStatusValue)
+	if text, ok := c.texts.diff(trimmedBaseValue, trimmedStatusValue); ok {
+		return d.ofTexts(text), nil
+	}
+	return c.changeOfTrees(d, &trimmedBase, &trimmedStatus)
+}
+
+func (d *change[S]) ofTexts(text textDiff) *change[S] {
+	if !text.changed {
+		return nil
+	}
+	if text.base != nil {
+		d.base = text.base
+	}
+	d.status = json.RawMessage("{}")
+	if text.status != nil {
+		d.status = text.status
+	}
+	return d
+}
+
+// changeOfTrees finds out what takes a look into the JSON: required fields in objects, raw JSON, nulls, fractions.
+func (c *Client[T, S]) changeOfTrees(d *change[S], base, status *S) (*change[S], error) {
 	var err error
-	if d.base, err = c.tree(&trimmedBase); err != nil {
+	if d.base, err = c.tree(base); err != nil {
 		return nil, err
 	}
-	if d.status, err = c.tree(&trimmedStatus); err != nil {
+	if d.status, err = c.tree(status); err != nil {
 		return nil, err
 	}
 	dropUnstorable(d.base, d.status)

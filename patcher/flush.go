@@ -22,14 +22,17 @@ func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
 }
 
 func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
-	d, err := p.client.diff(&p.base.status, p.status())
+	if p.client.kind.Equal(&p.base.status, p.status()) {
+		return p.unchanged(), nil
+	}
+	d, err := p.client.change(&p.base.status, p.status())
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", p.describe(), err)
 	case d == nil:
-		p.putBack()
-		p.client.streaks.end(p.key())
-		return ResultUnchanged, nil
+		// Where only the JSON is equal, the status gets the base's exact value back.
+		p.replaceStatus(&p.base.status)
+		return p.unchanged(), nil
 	case p.isStale():
 		return "", p.staleBase()
 	}
@@ -40,6 +43,11 @@ func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
 	}
 	p.flushed(&before)
 	return result, nil
+}
+
+func (p *Patcher[T, S]) unchanged() Result {
+	p.client.streaks.end(p.key())
+	return ResultUnchanged
 }
 
 func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Result, error) {
@@ -70,7 +78,7 @@ func (p *Patcher[T, S]) acknowledge(d *change[S], answer T) {
 // moveTo takes the answer's version over. Managed fields belong to the server: stale ones in a later Update would take
 // the ownership of this write back.
 func (p *Patcher[T, S]) moveTo(answer T) {
-	p.base.identity, p.base.metadata = identityOf(answer), metadataOf(answer)
+	p.base.identity, p.base.metadata = identityOf(answer), metadataOf(answer, nil)
 	p.obj.SetResourceVersion(answer.GetResourceVersion())
 	if len(p.obj.GetManagedFields()) > 0 {
 		p.obj.SetManagedFields(answer.GetManagedFields())
@@ -81,13 +89,6 @@ func (p *Patcher[T, S]) moveTo(answer T) {
 func (p *Patcher[T, S]) keepInPlace(d *change[S]) {
 	if p.client.kind.Conditions != nil {
 		copy(*p.client.kind.Conditions(p.status()), *p.client.kind.Conditions(&d.sent))
-	}
-}
-
-// putBack gives the status the base's exact value, where only its JSON was equal.
-func (p *Patcher[T, S]) putBack() {
-	if !p.client.kind.Equal(&p.base.status, p.status()) {
-		p.replaceStatus(&p.base.status)
 	}
 }
 

@@ -18,13 +18,12 @@ type metadata struct {
 	owners              []metav1.OwnerReference
 }
 
-// metadataOf shares nothing with obj but what owner references point to, which nobody changes in place.
-func metadataOf(obj client.Object) metadata {
+// metadataOf shares nothing with obj but what owner references point to, which nobody changes in place. The text goes
+// into room where that is large enough.
+func metadataOf(obj client.Object, room []string) metadata {
 	labels, annotations, finalizers := obj.GetLabels(), obj.GetAnnotations(), obj.GetFinalizers()
 	m := metadata{labels: len(labels), annotations: len(annotations), owners: slices.Clone(obj.GetOwnerReferences())}
-	if size := 2*len(labels) + 2*len(annotations) + len(finalizers); size > 0 {
-		m.text = make([]string, 0, size)
-	}
+	m.text = slices.Grow(room, 2*len(labels)+2*len(annotations)+len(finalizers))
 	for key, value := range labels {
 		m.text = append(m.text, key, value)
 	}

@@ -19,10 +19,11 @@ func lockedStatusPatch(resourceVersion string, base, status any) (client.Patch, 
 	return client.RawPatch(types.MergePatchType, data), nil
 }
 
-// statusCarrier is an object that has only what a status patch is made of.
+// statusCarrier is an object that has only what a status patch is made of. Of an object's methods, MergeFrom calls none
+// but those below; a real ObjectMeta would be copied with each carrier.
 type statusCarrier struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"-"`
+	metav1.TypeMeta `json:",inline"`
+	metav1.Object   `json:"-"`
 
 	Metadata carriedMetadata `json:"metadata"`
 	Status   any             `json:"status,omitempty"`

@@ -38,14 +38,43 @@ func (f *field) isZero(tree any) bool {
 	return f.zero != nil && reflect.DeepEqual(tree, f.zero)
 }
 
-// untrim puts back the fields that were trimmed as equal but hold something that must travel.
-func (f *fields) untrim(base, status, trimmedBase, trimmedStatus reflect.Value) {
-	if f == nil || status.Kind() != reflect.Struct {
-		return
+// hiding are the optional fields of a status in which a required field can be zero.
+type hiding []field
+
+func (f *fields) hiding() (found hiding) {
+	if f == nil {
+		return nil
 	}
 	for _, known := range f.ofStruct {
+		if !known.required && known.fields.canHoldZero(map[*fields]bool{}) {
+			found = append(found, known)
+		}
+	}
+	return found
+}
+
+// canHoldZero says of the type what holdsZero says of a value.
+func (f *fields) canHoldZero(asked map[*fields]bool) bool {
+	if f == nil || f.list || asked[f] {
+		return false
+	}
+	asked[f] = true
+	for _, known := range f.ofStruct {
+		if known.required || known.fields.canHoldZero(asked) {
+			return true
+		}
+	}
+	return f.elem.canHoldZero(asked)
+}
+
+// untrim puts back the fields that were trimmed as equal but hold something that must travel.
+func (h hiding) untrim(base, status, trimmedBase, trimmedStatus reflect.Value) {
+	if status.Kind() != reflect.Struct {
+		return
+	}
+	for _, known := range h {
 		v, err := status.FieldByIndexErr(known.index)
-		if err != nil || known.required || v.IsZero() || !known.fields.holdsZero(v) {
+		if err != nil || v.IsZero() || !known.fields.holdsZero(v) {
 			continue
 		}
 		if trimmed := trimmedStatus.FieldByIndex(known.index); trimmed.IsZero() {

@@ -40,21 +40,22 @@ func NewCertificateStatusClient(c client.Client, live client.Reader, opts ...pat
 // Fetch reads the Certificate and captures the base that its status will be written against.
 // When there is no such Certificate, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *CertificateStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Certificate, *CertificateStatusPatcher, error) {
-	certificate, p, err := c.client.Fetch(ctx, key)
+	p := &CertificateStatusPatcher{}
+	certificate, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return certificate, &CertificateStatusPatcher{patcher: p}, nil
+	return certificate, p, nil
 }
 
 // For captures the base from a Certificate that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CertificateStatusClient) For(certificate *v1.Certificate) (*CertificateStatusPatcher, error) {
-	p, err := c.client.For(certificate)
-	if err != nil {
+	p := &CertificateStatusPatcher{}
+	if err := c.client.For(certificate, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &CertificateStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Certificate live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -64,7 +65,7 @@ func (c *CertificateStatusClient) Retry(ctx context.Context, key client.ObjectKe
 
 // CertificateStatusPatcher writes the status of one Certificate, for one reconcile and one goroutine.
 type CertificateStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Certificate, v1.CertificateStatus]
+	patcher patcher.Patcher[*v1.Certificate, v1.CertificateStatus]
 }
 
 // Object returns the Certificate that was fetched. Change its Status in place, then Flush.
@@ -133,21 +134,22 @@ func NewCertificateRequestStatusClient(c client.Client, live client.Reader, opts
 // Fetch reads the CertificateRequest and captures the base that its status will be written against.
 // When there is no such CertificateRequest, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *CertificateRequestStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.CertificateRequest, *CertificateRequestStatusPatcher, error) {
-	certificateRequest, p, err := c.client.Fetch(ctx, key)
+	p := &CertificateRequestStatusPatcher{}
+	certificateRequest, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return certificateRequest, &CertificateRequestStatusPatcher{patcher: p}, nil
+	return certificateRequest, p, nil
 }
 
 // For captures the base from a CertificateRequest that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CertificateRequestStatusClient) For(certificateRequest *v1.CertificateRequest) (*CertificateRequestStatusPatcher, error) {
-	p, err := c.client.For(certificateRequest)
-	if err != nil {
+	p := &CertificateRequestStatusPatcher{}
+	if err := c.client.For(certificateRequest, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &CertificateRequestStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the CertificateRequest live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -157,7 +159,7 @@ func (c *CertificateRequestStatusClient) Retry(ctx context.Context, key client.O
 
 // CertificateRequestStatusPatcher writes the status of one CertificateRequest, for one reconcile and one goroutine.
 type CertificateRequestStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.CertificateRequest, v1.CertificateRequestStatus]
+	patcher patcher.Patcher[*v1.CertificateRequest, v1.CertificateRequestStatus]
 }
 
 // Object returns the CertificateRequest that was fetched. Change its Status in place, then Flush.
@@ -232,21 +234,22 @@ func NewClusterStatusClient(c client.Client, live client.Reader, opts ...patcher
 // Fetch reads the Cluster and captures the base that its status will be written against.
 // When there is no such Cluster, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *ClusterStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1beta2.Cluster, *ClusterStatusPatcher, error) {
-	cluster, p, err := c.client.Fetch(ctx, key)
+	p := &ClusterStatusPatcher{}
+	cluster, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return cluster, &ClusterStatusPatcher{patcher: p}, nil
+	return cluster, p, nil
 }
 
 // For captures the base from a Cluster that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *ClusterStatusClient) For(cluster *v1beta2.Cluster) (*ClusterStatusPatcher, error) {
-	p, err := c.client.For(cluster)
-	if err != nil {
+	p := &ClusterStatusPatcher{}
+	if err := c.client.For(cluster, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &ClusterStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Cluster live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -256,7 +259,7 @@ func (c *ClusterStatusClient) Retry(ctx context.Context, key client.ObjectKey, m
 
 // ClusterStatusPatcher writes the status of one Cluster, for one reconcile and one goroutine.
 type ClusterStatusPatcher struct {
-	patcher *patcher.Patcher[*v1beta2.Cluster, v1beta2.ClusterStatus]
+	patcher patcher.Patcher[*v1beta2.Cluster, v1beta2.ClusterStatus]
 }
 
 // Object returns the Cluster that was fetched. Change its Status in place, then Flush.
@@ -345,21 +348,22 @@ func NewMachineStatusClient(c client.Client, live client.Reader, opts ...patcher
 // Fetch reads the Machine and captures the base that its status will be written against.
 // When there is no such Machine, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *MachineStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1beta2.Machine, *MachineStatusPatcher, error) {
-	machine, p, err := c.client.Fetch(ctx, key)
+	p := &MachineStatusPatcher{}
+	machine, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return machine, &MachineStatusPatcher{patcher: p}, nil
+	return machine, p, nil
 }
 
 // For captures the base from a Machine that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *MachineStatusClient) For(machine *v1beta2.Machine) (*MachineStatusPatcher, error) {
-	p, err := c.client.For(machine)
-	if err != nil {
+	p := &MachineStatusPatcher{}
+	if err := c.client.For(machine, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &MachineStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Machine live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -369,7 +373,7 @@ func (c *MachineStatusClient) Retry(ctx context.Context, key client.ObjectKey, m
 
 // MachineStatusPatcher writes the status of one Machine, for one reconcile and one goroutine.
 type MachineStatusPatcher struct {
-	patcher *patcher.Patcher[*v1beta2.Machine, v1beta2.MachineStatus]
+	patcher patcher.Patcher[*v1beta2.Machine, v1beta2.MachineStatus]
 }
 
 // Object returns the Machine that was fetched. Change its Status in place, then Flush.

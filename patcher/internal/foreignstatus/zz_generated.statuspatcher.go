@@ -40,21 +40,22 @@ func NewDeploymentStatusClient(c client.Client, live client.Reader, opts ...patc
 // Fetch reads the Deployment and captures the base that its status will be written against.
 // When there is no such Deployment, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *DeploymentStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Deployment, *DeploymentStatusPatcher, error) {
-	deployment, p, err := c.client.Fetch(ctx, key)
+	p := &DeploymentStatusPatcher{}
+	deployment, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return deployment, &DeploymentStatusPatcher{patcher: p}, nil
+	return deployment, p, nil
 }
 
 // For captures the base from a Deployment that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *DeploymentStatusClient) For(deployment *v1.Deployment) (*DeploymentStatusPatcher, error) {
-	p, err := c.client.For(deployment)
-	if err != nil {
+	p := &DeploymentStatusPatcher{}
+	if err := c.client.For(deployment, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &DeploymentStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Deployment live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -64,7 +65,7 @@ func (c *DeploymentStatusClient) Retry(ctx context.Context, key client.ObjectKey
 
 // DeploymentStatusPatcher writes the status of one Deployment, for one reconcile and one goroutine.
 type DeploymentStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Deployment, v1.DeploymentStatus]
+	patcher patcher.Patcher[*v1.Deployment, v1.DeploymentStatus]
 }
 
 // Object returns the Deployment that was fetched. Change its Status in place, then Flush.
@@ -136,21 +137,22 @@ func NewNodeStatusClient(c client.Client, live client.Reader, opts ...patcher.Op
 // Fetch reads the Node and captures the base that its status will be written against.
 // When there is no such Node, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *NodeStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*corev1.Node, *NodeStatusPatcher, error) {
-	node, p, err := c.client.Fetch(ctx, key)
+	p := &NodeStatusPatcher{}
+	node, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return node, &NodeStatusPatcher{patcher: p}, nil
+	return node, p, nil
 }
 
 // For captures the base from a Node that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *NodeStatusClient) For(node *corev1.Node) (*NodeStatusPatcher, error) {
-	p, err := c.client.For(node)
-	if err != nil {
+	p := &NodeStatusPatcher{}
+	if err := c.client.For(node, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &NodeStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Node live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -160,7 +162,7 @@ func (c *NodeStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 
 // NodeStatusPatcher writes the status of one Node, for one reconcile and one goroutine.
 type NodeStatusPatcher struct {
-	patcher *patcher.Patcher[*corev1.Node, corev1.NodeStatus]
+	patcher patcher.Patcher[*corev1.Node, corev1.NodeStatus]
 }
 
 // Object returns the Node that was fetched. Change its Status in place, then Flush.
@@ -230,21 +232,22 @@ func NewPodStatusClient(c client.Client, live client.Reader, opts ...patcher.Opt
 // Fetch reads the Pod and captures the base that its status will be written against.
 // When there is no such Pod, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *PodStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*corev1.Pod, *PodStatusPatcher, error) {
-	pod, p, err := c.client.Fetch(ctx, key)
+	p := &PodStatusPatcher{}
+	pod, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return pod, &PodStatusPatcher{patcher: p}, nil
+	return pod, p, nil
 }
 
 // For captures the base from a Pod that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PodStatusClient) For(pod *corev1.Pod) (*PodStatusPatcher, error) {
-	p, err := c.client.For(pod)
-	if err != nil {
+	p := &PodStatusPatcher{}
+	if err := c.client.For(pod, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &PodStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Pod live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -254,7 +257,7 @@ func (c *PodStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutat
 
 // PodStatusPatcher writes the status of one Pod, for one reconcile and one goroutine.
 type PodStatusPatcher struct {
-	patcher *patcher.Patcher[*corev1.Pod, corev1.PodStatus]
+	patcher patcher.Patcher[*corev1.Pod, corev1.PodStatus]
 }
 
 // Object returns the Pod that was fetched. Change its Status in place, then Flush.

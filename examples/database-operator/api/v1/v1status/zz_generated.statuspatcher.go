@@ -41,21 +41,22 @@ func NewBackupStatusClient(c client.Client, live client.Reader, opts ...patcher.
 // Fetch reads the Backup and captures the base that its status will be written against.
 // When there is no such Backup, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *BackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Backup, *BackupStatusPatcher, error) {
-	backup, p, err := c.client.Fetch(ctx, key)
+	p := &BackupStatusPatcher{}
+	backup, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return backup, &BackupStatusPatcher{patcher: p}, nil
+	return backup, p, nil
 }
 
 // For captures the base from a Backup that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *BackupStatusClient) For(backup *v1.Backup) (*BackupStatusPatcher, error) {
-	p, err := c.client.For(backup)
-	if err != nil {
+	p := &BackupStatusPatcher{}
+	if err := c.client.For(backup, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &BackupStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Backup live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -65,7 +66,7 @@ func (c *BackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mu
 
 // BackupStatusPatcher writes the status of one Backup, for one reconcile and one goroutine.
 type BackupStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Backup, v1.BackupStatus]
+	patcher patcher.Patcher[*v1.Backup, v1.BackupStatus]
 }
 
 // Object returns the Backup that was fetched. Change its Status in place, then Flush.
@@ -163,21 +164,22 @@ func NewDatabaseStatusClient(c client.Client, live client.Reader, opts ...patche
 // Fetch reads the Database and captures the base that its status will be written against.
 // When there is no such Database, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *DatabaseStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Database, *DatabaseStatusPatcher, error) {
-	database, p, err := c.client.Fetch(ctx, key)
+	p := &DatabaseStatusPatcher{}
+	database, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return database, &DatabaseStatusPatcher{patcher: p}, nil
+	return database, p, nil
 }
 
 // For captures the base from a Database that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *DatabaseStatusClient) For(database *v1.Database) (*DatabaseStatusPatcher, error) {
-	p, err := c.client.For(database)
-	if err != nil {
+	p := &DatabaseStatusPatcher{}
+	if err := c.client.For(database, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &DatabaseStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Database live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -187,7 +189,7 @@ func (c *DatabaseStatusClient) Retry(ctx context.Context, key client.ObjectKey, 
 
 // DatabaseStatusPatcher writes the status of one Database, for one reconcile and one goroutine.
 type DatabaseStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Database, v1.DatabaseStatus]
+	patcher patcher.Patcher[*v1.Database, v1.DatabaseStatus]
 }
 
 // Object returns the Database that was fetched. Change its Status in place, then Flush.
@@ -286,21 +288,22 @@ func NewFleetStatusClient(c client.Client, live client.Reader, opts ...patcher.O
 // Fetch reads the Fleet and captures the base that its status will be written against.
 // When there is no such Fleet, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *FleetStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Fleet, *FleetStatusPatcher, error) {
-	fleet, p, err := c.client.Fetch(ctx, key)
+	p := &FleetStatusPatcher{}
+	fleet, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return fleet, &FleetStatusPatcher{patcher: p}, nil
+	return fleet, p, nil
 }
 
 // For captures the base from a Fleet that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *FleetStatusClient) For(fleet *v1.Fleet) (*FleetStatusPatcher, error) {
-	p, err := c.client.For(fleet)
-	if err != nil {
+	p := &FleetStatusPatcher{}
+	if err := c.client.For(fleet, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &FleetStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Fleet live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -310,7 +313,7 @@ func (c *FleetStatusClient) Retry(ctx context.Context, key client.ObjectKey, mut
 
 // FleetStatusPatcher writes the status of one Fleet, for one reconcile and one goroutine.
 type FleetStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Fleet, v1.FleetStatus]
+	patcher patcher.Patcher[*v1.Fleet, v1.FleetStatus]
 }
 
 // Object returns the Fleet that was fetched. Change its Status in place, then Flush.

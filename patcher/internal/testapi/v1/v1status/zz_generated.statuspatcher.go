@@ -43,21 +43,22 @@ func NewCellStatusClient(c client.Client, live client.Reader, opts ...patcher.Op
 // Fetch reads the Cell and captures the base that its status will be written against.
 // When there is no such Cell, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) {
-	cell, p, err := c.client.Fetch(ctx, key)
+	p := &CellStatusPatcher{}
+	cell, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return cell, &CellStatusPatcher{patcher: p}, nil
+	return cell, p, nil
 }
 
 // For captures the base from a Cell that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
-	p, err := c.client.For(cell)
-	if err != nil {
+	p := &CellStatusPatcher{}
+	if err := c.client.For(cell, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &CellStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Cell live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -67,7 +68,7 @@ func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
 type CellStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Cell, v1.CellStatus]
+	patcher patcher.Patcher[*v1.Cell, v1.CellStatus]
 }
 
 // Object returns the Cell that was fetched. Change its Status in place, then Flush.
@@ -169,21 +170,22 @@ func NewGaugeStatusClient(c client.Client, live client.Reader, opts ...patcher.O
 // a Name only.
 // When there is no such Gauge, the error is the API server's, for which client.IgnoreNotFound answers nil.
 func (c *GaugeStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Gauge, *GaugeStatusPatcher, error) {
-	gauge, p, err := c.client.Fetch(ctx, key)
+	p := &GaugeStatusPatcher{}
+	gauge, err := c.client.Fetch(ctx, key, &p.patcher)
 	if err != nil {
 		return nil, nil, err
 	}
-	return gauge, &GaugeStatusPatcher{patcher: p}, nil
+	return gauge, p, nil
 }
 
 // For captures the base from a Gauge that the caller owns, such as a list item. The object of an informer event is
 // not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *GaugeStatusClient) For(gauge *v1.Gauge) (*GaugeStatusPatcher, error) {
-	p, err := c.client.For(gauge)
-	if err != nil {
+	p := &GaugeStatusPatcher{}
+	if err := c.client.For(gauge, &p.patcher); err != nil {
 		return nil, err
 	}
-	return &GaugeStatusPatcher{patcher: p}, nil
+	return p, nil
 }
 
 // Retry reads the Gauge live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
@@ -193,7 +195,7 @@ func (c *GaugeStatusClient) Retry(ctx context.Context, key client.ObjectKey, mut
 
 // GaugeStatusPatcher writes the status of one Gauge, for one reconcile and one goroutine.
 type GaugeStatusPatcher struct {
-	patcher *patcher.Patcher[*v1.Gauge, v1.GaugeStatus]
+	patcher patcher.Patcher[*v1.Gauge, v1.GaugeStatus]
 }
 
 // Object returns the Gauge that was fetched. Change its Status in place, then Flush.
