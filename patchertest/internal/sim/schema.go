@@ -131,7 +131,7 @@ func (k *Kind) setDefaults(obj map[string]any) {
 
 func (c *customKind) validateCreate(obj map[string]any) field.ErrorList {
 	errs := validation.ValidateCustomResource(nil, obj, c.validator)
-	errs = append(errs, objectmeta.Validate(nil, obj, c.structural, false)...)
+	errs = append(errs, validateEmbedded(obj, c.structural)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.structural, obj)...)
 	return append(errs, c.validateRules(errs, obj, nil)...)
 }
@@ -139,7 +139,7 @@ func (c *customKind) validateCreate(obj map[string]any) field.ErrorList {
 func (c *customKind) validateUpdate(obj, old map[string]any) field.ErrorList {
 	correlated := common.NewCorrelatedObject(obj, old, &model.Structural{Structural: c.structural})
 	errs := validation.ValidateCustomResourceUpdate(nil, obj, old, c.validator, validation.WithRatcheting(correlated))
-	errs = append(errs, objectmeta.Validate(nil, obj, c.structural, false)...)
+	errs = append(errs, validateEmbedded(obj, c.structural)...)
 	errs = append(errs, c.validateListsUpdate(obj, old)...)
 	return append(errs, c.validateRules(errs, obj, old, cel.WithRatcheting(correlated))...)
 }
@@ -153,6 +153,17 @@ func (c *customKind) validateStatus(obj, old map[string]any) field.ErrorList {
 	}
 	errs = append(errs, c.validateListsUpdate(obj, old)...)
 	return append(errs, c.validateRules(errs, obj, old, cel.WithRatcheting(correlated))...)
+}
+
+// validateEmbedded checks embedded objects. NB: the function took a context with k8s.io v0.37.
+func validateEmbedded(obj map[string]any, s *structuralschema.Structural) field.ErrorList {
+	switch validate := any(objectmeta.Validate).(type) {
+	case func(*field.Path, any, *structuralschema.Structural, bool) field.ErrorList:
+		return validate(nil, obj, s, false)
+	case func(context.Context, *field.Path, any, *structuralschema.Structural, bool) field.ErrorList:
+		return validate(context.Background(), nil, obj, s, false)
+	}
+	return field.ErrorList{field.InternalError(nil, fmt.Errorf("objectmeta.Validate has a signature that patchertest does not know: %T", objectmeta.Validate))}
 }
 
 // validateListsUpdate lets a list that was already wrong stay wrong, as kube-apiserver does.
