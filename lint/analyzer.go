@@ -37,23 +37,31 @@ func New(opts *Options) *analysis.Analyzer {
 }
 
 func run(pass *analysis.Pass, opts Options) error {
-	if !kube.Relevant(pass.Pkg) {
+	for _, d := range Diagnose(&flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}, opts) {
+		pass.Report(d)
+	}
+	return nil
+}
+
+// Diagnose reports what is wrong in one package, with no callers in sight but its own.
+func Diagnose(pkg *flow.Package, opts Options) []analysis.Diagnostic {
+	if !kube.Relevant(pkg.Types) {
 		return nil
 	}
-	pkg := &flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}
 	check := NewCheck(flow.New(pkg), opts)
 	findings, directives := check.Findings(pkg)
+	var out []analysis.Diagnostic
 	for _, f := range findings {
 		if opts.Reported(f) {
-			pass.Report(Diagnostic(f))
+			out = append(out, Diagnostic(f))
 		}
 	}
 	for _, d := range directives {
 		if p := Problem(d); p != "" {
-			pass.Report(analysis.Diagnostic{Pos: d.Pos, Category: "directive", Message: p})
+			out = append(out, analysis.Diagnostic{Pos: d.Pos, Category: "directive", Message: p})
 		}
 	}
-	return nil
+	return out
 }
 
 // Diagnostic is a finding in the terms of go/analysis: its category is the class.

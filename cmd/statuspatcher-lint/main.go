@@ -10,14 +10,9 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
-
-	"golang.org/x/tools/go/analysis/unitchecker"
-
-	"github.com/statuspatcher/statuspatcher/lint"
 )
 
 // Exit codes.
@@ -29,8 +24,7 @@ const (
 
 func main() {
 	if asVetTool(os.Args[1:]) {
-		vetTool()
-		return
+		os.Exit(vetTool(os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(standalone(os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -43,15 +37,6 @@ func asVetTool(args []string) bool {
 		}
 	}
 	return false
-}
-
-// vetTool runs one package for go vet. The rule's flags go without the analyzer's name in front, as in the standalone tool.
-func vetTool() {
-	opts := &lint.Options{}
-	opts.Register(flag.CommandLine)
-	analyzer := lint.New(opts)
-	analyzer.Flags = flag.FlagSet{}
-	unitchecker.Main(analyzer)
 }
 
 const usage = `statuspatcher-lint finds handwritten writes of Kubernetes status and says which of them lose data.

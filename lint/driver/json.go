@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"io"
 
+	"golang.org/x/tools/go/analysis"
+
 	"github.com/statuspatcher/statuspatcher/lint"
 )
 
@@ -45,20 +47,35 @@ func WriteJSON(w io.Writer, fset *token.FileSet, items []Item, ds []Directive) e
 		tree[pkg][lint.Name] = append(tree[pkg][lint.Name], d)
 	}
 	for _, it := range items {
-		add(it.Package.ID, diagnostic(fset, it))
+		add(it.Package.ID, diagnostic(fset, lint.Diagnostic(it.Finding)))
 	}
 	for _, d := range ds {
 		posn := fset.Position(d.Pos).String()
 		add(d.Package.ID, jsonDiagnostic{Category: "directive", Posn: posn, End: posn, Message: d.Message})
 	}
+	return encode(w, tree)
+}
+
+// WriteDiagnostics prints the diagnostics of one package the same way.
+func WriteDiagnostics(w io.Writer, fset *token.FileSet, id string, ds []analysis.Diagnostic) error {
+	tree := map[string]map[string][]jsonDiagnostic{}
+	for _, d := range ds {
+		if tree[id] == nil {
+			tree[id] = map[string][]jsonDiagnostic{}
+		}
+		tree[id][lint.Name] = append(tree[id][lint.Name], diagnostic(fset, d))
+	}
+	return encode(w, tree)
+}
+
+func encode(w io.Writer, tree any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "\t")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(tree)
 }
 
-func diagnostic(fset *token.FileSet, it Item) jsonDiagnostic {
-	d := lint.Diagnostic(it.Finding)
+func diagnostic(fset *token.FileSet, d analysis.Diagnostic) jsonDiagnostic {
 	out := jsonDiagnostic{Category: d.Category, Posn: fset.Position(d.Pos).String(), End: fset.Position(d.End).String(), Message: d.Message}
 	for _, r := range d.Related {
 		out.Related = append(out.Related, jsonRelated{Posn: fset.Position(r.Pos).String(), Message: r.Message})

@@ -47,8 +47,7 @@ func Relevant(pkg *types.Package) bool {
 		}
 		seen[p] = true
 		for _, imp := range p.Imports() {
-			path := trimVendor(imp.Path())
-			if strings.HasPrefix(path, "sigs.k8s.io/controller-runtime") || strings.HasPrefix(path, "k8s.io/client-go") || path == PatcherPath {
+			if LeadsToClient(imp.Path()) {
 				return true
 			}
 		}
@@ -64,6 +63,12 @@ func Relevant(pkg *types.Package) bool {
 		return false
 	}
 	return reaches(pkg)
+}
+
+// LeadsToClient reports whether an import path belongs to the libraries by which status is written.
+func LeadsToClient(path string) bool {
+	path = trimVendor(path)
+	return strings.HasPrefix(path, "sigs.k8s.io/controller-runtime") || strings.HasPrefix(path, "k8s.io/client-go") || path == PatcherPath
 }
 
 // UsesPatchers reports whether a package can hold a generated patcher: the runtime is among what its imports import.
