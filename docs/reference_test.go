@@ -1,0 +1,95 @@
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/statuspatcher/statuspatcher/docs/markdown"
+)
+
+// deadLinks returns the links of a document to files that are not there. Other hosts are not asked.
+func deadLinks(path string, text []byte) (errs []error) {
+	for _, target := range markdown.Links(text) {
+		file, _, _ := strings.Cut(target, "#")
+		if file == "" || strings.Contains(target, "://") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), file)); err != nil {
+			errs = append(errs, fmt.Errorf("the link to %s leads nowhere", target))
+		}
+	}
+	return errs
+}
+
+var (
+	ruleRow  = regexp.MustCompile(`(?m)^\| (S\d\d) \|(.*)$`)
+	testName = regexp.MustCompile("`(Test[A-Za-z0-9_]+)`")
+	testFunc = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+)
+
+// rulesWithoutTests counts the rules, and returns those that name no test, or one that is not there.
+func rulesWithoutTests(rules []byte, tests map[string]bool) (found int, errs []error) {
+	for _, row := range ruleRow.FindAllStringSubmatch(string(rules), -1) {
+		found++
+		named := testName.FindAllStringSubmatch(row[2], -1)
+		if len(named) == 0 {
+			errs = append(errs, fmt.Errorf("%s names no test", row[1]))
+		}
+		for _, name := range named {
+			if !tests[name[1]] {
+				errs = append(errs, fmt.Errorf("%s names %s, which is not there", row[1], name[1]))
+			}
+		}
+	}
+	return found, errs
+}
+
+// testNames returns the names of all tests of the module.
+func testNames(t *testing.T) map[string]bool {
+	names := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "bin") {
+			return skipOr(err)
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		for _, match := range testFunc.FindAllSubmatch(source, -1) {
+			names[string(match[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func skipOr(err error) error {
+	if err != nil {
+		return err
+	}
+	return fs.SkipDir
+}
+
+// auditTable is the audit of the handwritten operator, without what is all right.
+func auditTable() (string, error) {
+	cmd := exec.Command("go", "run", "./cmd/statuspatcher-lint", "-audit", "-format=markdown", "./examples/handwritten-operator/...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return "", err
+	}
+	table, _, found := strings.Cut(string(out), "### OK")
+	if !found {
+		return "", fmt.Errorf("expected a section OK, found\n%s", out)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(table, "### To fix\n")), nil
+}
