@@ -33,7 +33,7 @@ func tableOf(o outcome) []row {
 			if value := wrote(log[at].After, log[at].Before, o.focus); value != "" {
 				r.Call += " " + value
 			}
-			if note.Read != nil && log[at].Before != nil && world.Version(note.Read) != world.Version(log[at].Before) {
+			if log[at].IsStatus && note.Read != nil && log[at].Before != nil && world.Version(note.Read) != world.Version(log[at].Before) {
 				r.blind, r.unlocked = true, !note.Locked
 				r.Note = fmt.Sprintf("overwrote %s, which it never read", world.Version(log[at].Before))
 			}

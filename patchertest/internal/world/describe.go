@@ -162,7 +162,8 @@ func site(pcs []uintptr) string {
 func foreignFrame(function string) bool {
 	for _, prefix := range []string{
 		"sigs.k8s.io/controller-runtime/", "k8s.io/client-go/", "k8s.io/apimachinery/", "net/http.", "runtime.",
-		"github.com/statuspatcher/statuspatcher/patchertest/internal/", "github.com/statuspatcher/statuspatcher/patcher.",
+		"github.com/statuspatcher/statuspatcher/patchertest/internal/world.", "github.com/statuspatcher/statuspatcher/patchertest/internal/sim.",
+		"github.com/statuspatcher/statuspatcher/patcher.",
 	} {
 		if strings.HasPrefix(function, prefix) {
 			return true
