@@ -24,11 +24,11 @@ func TestExitCodes(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"something to fix", []string{"./blindmerge"}, exitFindings, "blindmerge/blindmerge.go:27:9: blind-merge: ", ""},
+		{"something to fix", []string{"./blindmerge"}, exitFindings, "blindmerge/blindmerge.go:26:9: blind-merge: ", ""},
 		{"nothing to fix", []string{"./updates"}, exitClean, "", ""},
-		{"ban", []string{"-ban", "./updates"}, exitFindings, "updates/updates.go:26:10: refetch: ", ""},
+		{"ban", []string{"-ban", "./updates"}, exitFindings, "updates/updates.go:24:10: refetch: ", ""},
 		{"audit", []string{"-audit", "./blindmerge"}, exitClean, "blind-merge", ""},
-		{"tests", []string{"-tests", "./support"}, exitFindings, "support/support.go:15:12: blind-merge: ", ""},
+		{"tests", []string{"-tests", "./support"}, exitFindings, "support/support.go:14:12: blind-merge: ", ""},
 		{"no such package", []string{"./nowhere"}, exitFailed, "", "nowhere"},
 		{"no such flag", []string{"-nonsense"}, exitFailed, "", "nonsense"},
 		{"no such format", []string{"-audit", "-format=xml", "./updates"}, exitFailed, "", `format "xml" is unknown: expected one of text, markdown, json, sarif`},
@@ -87,7 +87,7 @@ func TestAuditFormats(t *testing.T) {
 	}
 
 	_, markdown, _ := runLint(t, "-audit", "-format=markdown", "./blindmerge")
-	for _, want := range []string{"### To fix", "| blindmerge/blindmerge.go:27 | (*Reconciler).local |", "### Counts", "| fix | blind-merge |"} {
+	for _, want := range []string{"### To fix", "| blindmerge/blindmerge.go:26 | (*Reconciler).local |", "### Counts", "| fix | blind-merge |"} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("the markdown lacks %q:\n%s", want, markdown)
 		}
@@ -147,7 +147,7 @@ func TestDriverJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	ds := tree["example.com/cells/blindmerge"]["statuspatcher"]
-	if len(ds) == 0 || ds[0].Category != "blind-merge" || !strings.Contains(ds[0].Posn, "blindmerge.go:27:9") {
+	if len(ds) == 0 || ds[0].Category != "blind-merge" || !strings.Contains(ds[0].Posn, "blindmerge.go:26:9") {
 		t.Errorf("diagnostics %+v", ds)
 	}
 }
@@ -163,7 +163,7 @@ func TestPartial(t *testing.T) {
 	if code != exitFailed || !strings.Contains(stderr, "example.com/cells/blindmerge could not be analysed in full") || !strings.Contains(stderr, "undefined: undefined") {
 		t.Errorf("exit code %d, stderr:\n%s", code, stderr)
 	}
-	if !strings.Contains(stdout, "blindmerge.go:27:9: blind-merge: ") || !strings.Contains(stdout, "(partial: ") {
+	if !strings.Contains(stdout, "blindmerge.go:26:9: blind-merge: ") || !strings.Contains(stdout, "(partial: ") {
 		t.Errorf("stdout:\n%s", stdout)
 	}
 	_, text, _ := runLint(t, "-audit", "-format=json", "./blindmerge")
@@ -216,7 +216,7 @@ func TestVetTool(t *testing.T) {
 		return string(out), err
 	}
 	out, err := vet("./blindmerge")
-	if err == nil || !strings.Contains(out, "blindmerge.go:27:9: blind-merge: ") {
+	if err == nil || !strings.Contains(out, "blindmerge.go:26:9: blind-merge: ") {
 		t.Errorf("go vet: %v\n%s", err, out)
 	}
 	if out, err := vet("./updates"); err != nil {
