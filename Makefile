@@ -68,7 +68,7 @@ envtest: ## Build kube-apiserver and etcd for the tests (once).
 
 .PHONY: lint
 lint: bin/statuspatcher-lint ## Hold the examples' controllers to the lint rule.
-	bin/statuspatcher-lint ./examples/...
+	bin/statuspatcher-lint ./examples/database-operator/...
 
 .PHONY: lint-corpus
 lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
