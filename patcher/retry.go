@@ -89,7 +89,7 @@ func (r *retry[T, S]) fromLive(ctx context.Context) (Result, error) {
 	}
 	obj, err := r.client.readLive(ctx, r.key)
 	if err != nil {
-		return "", err
+		return "", r.unread(err)
 	}
 	landed, err := r.run(ctx, obj, r.client.capture(obj))
 	return landed.result, err
@@ -173,10 +173,19 @@ func (r *retry[T, S]) stop(reason error, detail string) error {
 // reread is always live: from a cache that lags, every attempt would see the same stale object.
 func (r *retry[T, S]) reread(ctx context.Context, was identity) (T, error) {
 	obj, err := r.client.readLive(ctx, r.key)
-	if err != nil && client.IgnoreNotFound(err) == nil && was.deleting() {
+	switch {
+	case err == nil:
+	case client.IgnoreNotFound(err) == nil && was.deleting():
 		err = errGone
+	default:
+		err = r.unread(err)
 	}
 	return obj, err
+}
+
+// unread says what is known when a live read fails: every write before it was refused.
+func (r *retry[T, S]) unread(err error) error {
+	return fmt.Errorf("%s: Retry: not written, since the live read failed: %w", r.client.describe(r.key), err)
 }
 
 const (
