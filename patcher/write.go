@@ -58,12 +58,13 @@ func (c *Client[T, S]) send(ctx context.Context, key client.ObjectKey, on identi
 	return fmt.Errorf("%s: not written: %w", c.describe(key), err)
 }
 
-// outcomeIsUnknown: the request may have reached the server, and no answer came, or the server answered that it does not
-// know itself. Every other answer refuses.
+// outcomeIsUnknown: the request may have reached the server, and no answer came, or the answer is that of somebody who does
+// not know: a proxy, or the aggregator, says 503 also when it lost the server after it had passed the request on. Every
+// other answer refuses.
 func outcomeIsUnknown(err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return status.Status().Code >= 500 && !apierrors.IsServiceUnavailable(err)
+		return status.Status().Code >= 500
 	}
 	var op *net.OpError
 	neverSent := meta.IsNoMatchError(err) || runtime.IsNotRegisteredError(err) || errors.As(err, &op) && op.Op == "dial"
