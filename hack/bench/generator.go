@@ -1,0 +1,3 @@
+package main
+
+func generatorTable(int) ([]row, error) { return nil, nil }

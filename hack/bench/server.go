@@ -1,0 +1,3 @@
+package main
+
+func serverTable(int) ([]row, error) { return nil, nil }

@@ -1,0 +1,143 @@
+package patcher_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
+	"github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
+)
+
+// The guards below count what does not depend on the machine: allocations, requests and bytes. docs/performance.md has
+// the ratios to other ways of writing status.
+
+// counting answers each patch with an object made beforehand, and keeps the bodies.
+type counting struct {
+	client.Client
+	stored *v1.Cell
+	bodies []string
+}
+
+func (c *counting) Status() client.SubResourceWriter { return &countingStatus{c: c} }
+
+type countingStatus struct {
+	client.SubResourceWriter
+	c *counting
+}
+
+func (s *countingStatus) Patch(_ context.Context, obj client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	body, err := patch.Data(obj)
+	s.c.bodies = append(s.c.bodies, string(body))
+	*obj.(*v1.Cell) = *s.c.stored
+	return err
+}
+
+// guardedCell is a typical object; settings is the size of its spec.
+func guardedCell(settings int) *v1.Cell {
+	cell := &v1.Cell{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "a", ResourceVersion: "1", UID: "6f1c2a5e", Generation: 1,
+			Labels: map[string]string{"a": "1", "b": "2", "c": "3"}, Annotations: map[string]string{"d": "4", "e": "5"},
+		},
+		Spec:   v1.CellSpec{Image: "image:1", Settings: map[string]string{}},
+		Status: v1.CellStatus{Phase: "Running", Plan: &v1.Plan{ID: "plan", Done: true}},
+	}
+	for i := range settings {
+		cell.Spec.Settings[fmt.Sprint(i)] = strings.Repeat("x", 1000)
+	}
+	for i := range 5 {
+		cell.Status.Conditions = append(cell.Status.Conditions, metav1.Condition{Type: fmt.Sprint("Condition", i), Status: "True", Reason: "AsExpected", LastTransitionTime: metav1.Unix(1_700_000_000, 0)})
+		cell.Status.Plan.Tasks = append(cell.Status.Plan.Tasks, v1.Task{Name: fmt.Sprint("task", i)})
+	}
+	return cell
+}
+
+// allocations counts those of one capture and Flush, with what mutate does to a shallow copy of the object.
+func allocations(t *testing.T, stored *v1.Cell, mutate func(*v1.CellStatus)) (allocations float64, bodies []string) {
+	t.Helper()
+	c := &counting{stored: stored.DeepCopy()}
+	c.stored.ResourceVersion = "2"
+	mutate(&c.stored.Status)
+	statuses := v1status.NewCellStatusClient(c, patcher.NoLiveReader)
+	cell := &v1.Cell{}
+	allocations = testing.AllocsPerRun(100, func() {
+		c.bodies = c.bodies[:0]
+		*cell = *stored
+		p, err := statuses.For(cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutate(&cell.Status)
+		if _, err := p.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return allocations, c.bodies
+}
+
+func TestGuard_NothingChanged(t *testing.T) {
+	stored := guardedCell(0)
+	statusCopy := testing.AllocsPerRun(100, func() { stored.Status.DeepCopyInto(&v1.CellStatus{}) })
+	got, bodies := allocations(t, stored, func(*v1.CellStatus) {})
+	if len(bodies) != 0 {
+		t.Errorf("sent %s, want no request", bodies)
+	}
+	if want := statusCopy + 1; got != want {
+		t.Errorf("%v allocations, want %v: the copy of the status (%v) and the patcher", got, want, statusCopy)
+	}
+	t.Run("control: one more is seen", func(t *testing.T) {
+		var kept *v1.CellStatus
+		more, _ := allocations(t, stored, func(*v1.CellStatus) { kept = new(v1.CellStatus) })
+		if more != got+1 || kept == nil {
+			t.Errorf("%v allocations, want %v", more, got+1)
+		}
+	})
+}
+
+func TestGuard_FieldChanged(t *testing.T) {
+	got, bodies := allocations(t, guardedCell(0), func(s *v1.CellStatus) { s.Phase = "Failed" })
+	// The minimal merge patch and the lock.
+	if want := `{"metadata":{"resourceVersion":"1"},"status":{"phase":"Failed"}}`; len(bodies) != 1 || bodies[0] != want {
+		t.Errorf("sent %q, want one request, %s", bodies, want)
+	}
+	// A third of it is MergeFrom's. It was 125 while trees were built of every change, and 1,400 by hand.
+	if limit := 100.0; got > limit {
+		t.Errorf("%v allocations, want at most %v", got, limit)
+	}
+	t.Run("control: a change that needs trees is beyond the limit", func(t *testing.T) {
+		got, _ := allocations(t, guardedCell(0), func(s *v1.CellStatus) {
+			s.Phase = "Failed"
+			s.Plan = &v1.Plan{ID: "other"}
+		})
+		if got <= 100 {
+			t.Errorf("%v allocations: the limit of TestGuard_FieldChanged can be lower", got)
+		}
+	})
+}
+
+func TestGuard_TheSpecCostsNothing(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		mutate func(*v1.CellStatus)
+	}{
+		{"nothing changed", func(*v1.CellStatus) {}},
+		{"a field changed", func(s *v1.CellStatus) { s.Phase = "Failed" }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			small, smallBodies := allocations(t, guardedCell(0), row.mutate)
+			large, largeBodies := allocations(t, guardedCell(1000), row.mutate)
+			if fmt.Sprint(smallBodies) != fmt.Sprint(largeBodies) {
+				t.Errorf("a large spec changes what is sent from %q to %q", smallBodies, largeBodies)
+			}
+			if small != large {
+				t.Errorf("%v allocations with a small spec, %v with a large one", small, large)
+			}
+		})
+	}
+}
