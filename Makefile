@@ -67,8 +67,13 @@ envtest: ## Build kube-apiserver and etcd for the tests (once).
 ##@ Lint rule
 
 .PHONY: lint
-lint: bin/statuspatcher-lint ## Hold the examples' controllers to the lint rule.
-	bin/statuspatcher-lint ./examples/database-operator/...
+lint: bin/statuspatcher-lint ## Hold the examples to the lint rule: status is written by generated patchers only.
+	bin/statuspatcher-lint -ban ./examples/database-operator/...
+
+.PHONY: lint-golangci
+lint-golangci: ## Hold the examples to golangci-lint with the plugin in it, built from the module proxy.
+	GOWORK=off go build -C hack/golangci-lint -o $(CURDIR)/bin/golangci-lint .
+	bin/golangci-lint run -c hack/golangci-lint/golangci.yml ./examples/database-operator/...
 
 .PHONY: lint-corpus
 lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
