@@ -136,8 +136,8 @@ func (c *collector) resolve() []kind {
 	c.prune.finish()
 	checker := &loader.TypeChecker{}
 	r := &resolver{fset: c.fset, faults: c.faults, prune: c.prune}
-	for _, w := range c.wanted {
-		checker.Check(w.pkg)
+	for _, pkg := range c.prune.inOrder() {
+		checker.Check(pkg)
 	}
 	c.typeErrors()
 	var out []kind

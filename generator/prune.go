@@ -149,3 +149,25 @@ func (p *pruner) reference(file *sourceFile, n ast.Node) bool {
 func newPruner(fset *token.FileSet, own string) *pruner {
 	return &pruner{fset: fset, sources: map[*loader.Package]*source{}, own: map[string]bool{own: true}}
 }
+
+// inOrder are the packages with their imports before them. The loader checks what it finds unchecked in parallel, and there,
+// in its older versions, one package reads what another is writing.
+func (p *pruner) inOrder() []*loader.Package {
+	var out []*loader.Package
+	done := map[*source]bool{}
+	var visit func(s *source)
+	visit = func(s *source) {
+		if s == nil || done[s] {
+			return
+		}
+		done[s] = true
+		for _, imported := range s.imported() {
+			visit(p.sources[imported])
+		}
+		out = append(out, s.pkg)
+	}
+	for _, s := range p.sources {
+		visit(s)
+	}
+	return out
+}

@@ -135,6 +135,21 @@ func (f *sourceFile) imported(name string) (*ast.ImportSpec, *loader.Package) {
 	return nil, nil
 }
 
+// imported are the packages that the kept declarations need.
+func (s *source) imported() []*loader.Package {
+	var out []*loader.Package
+	for _, file := range s.files {
+		for spec := range file.imports {
+			if importPath, err := strconv.Unquote(spec.Path.Value); err == nil {
+				if pkg := s.pkg.Imports()[importPath]; pkg != nil {
+					out = append(out, pkg)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // dotImports are the packages whose names a file uses without a qualifier.
 func (f *sourceFile) dotImports() map[*ast.ImportSpec]*loader.Package {
 	out := map[*ast.ImportSpec]*loader.Package{}
