@@ -76,6 +76,7 @@ func printHelp(out io.Writer, level int, reg *markers.Registry, sorter help.Sort
 		return json.NewEncoder(out).Encode(pages)
 	}
 	for _, page := range pages {
+		slices.SortFunc(page.Markers, func(a, b help.MarkerDoc) int { return strings.Compare(a.Name+" "+a.Target, b.Name+" "+b.Target) })
 		text := prettyhelp.MarkersSummary(page.Category, page.Markers)
 		if level >= detailedHelp {
 			text = prettyhelp.MarkersDetails(level == fullHelp, page.Category, page.Markers)

@@ -31,19 +31,31 @@ type Patcher interface {
 // agrees with JSON.
 func Check[T client.Object, S any, P Patcher](t *testing.T, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P]) {
 	t.Helper()
-	t.Run(kind.Name, func(t *testing.T) {
-		statuses := samples[S]()
-		if len(statuses) < 4 {
-			t.Fatalf("only %d of %d random statuses can be had: the filler does not know a type of it", len(statuses), rounds)
-		}
-		for i, status := range statuses {
-			other := statuses[(i+1)%len(statuses)]
-			checkEqual(t, kind, status, other)
-			checkFlush(t, kind, fetch, status, other)
-		}
-		checkFlush(t, kind, fetch, new(S), statuses[0])
-		checkFlush(t, kind, fetch, statuses[0], new(S))
-	})
+	t.Run(kind.Name, func(t *testing.T) { check(t, kind, fetch) })
+}
+
+// A reporter is the part of testing.TB that is used here, so that a test can see a check fail.
+type reporter interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+func check[T client.Object, S any, P Patcher](t reporter, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P]) {
+	t.Helper()
+	statuses := samples[S]()
+	if len(statuses) < 4 {
+		t.Fatalf("only %d of %d random statuses can be had: the filler does not know a type of it", len(statuses), rounds)
+	}
+	for i, status := range statuses {
+		other := statuses[(i+1)%len(statuses)]
+		checkEqual(t, kind, status, other)
+		checkFlush(t, kind, fetch, status, other)
+	}
+	checkFlush(t, kind, fetch, new(S), statuses[0])
+	checkFlush(t, kind, fetch, statuses[0], new(S))
 }
 
 func samples[S any]() []*S {
@@ -57,7 +69,7 @@ func samples[S any]() []*S {
 }
 
 // checkEqual compares a status with a copy of itself, with another one, and with itself but for one field.
-func checkEqual[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], a, b *S) {
+func checkEqual[T client.Object, S any](t reporter, kind *patcher.Kind[T, S], a, b *S) {
 	t.Helper()
 	same := new(S)
 	kind.DeepCopyInto(a, same)
@@ -80,7 +92,7 @@ func checkEqual[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], 
 	}
 }
 
-func sound[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], a, b *S) {
+func sound[T client.Object, S any](t reporter, kind *patcher.Kind[T, S], a, b *S) {
 	t.Helper()
 	if kind.Equal(a, b) && text(t, a) != text(t, b) {
 		t.Errorf("equal, with different JSON:\n%s\n%s", text(t, a), text(t, b))
@@ -88,7 +100,7 @@ func sound[T client.Object, S any](t *testing.T, kind *patcher.Kind[T, S], a, b 
 }
 
 // checkFlush lets a server have base, and a patcher make it status.
-func checkFlush[T client.Object, S any, P Patcher](t *testing.T, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P], base, status *S) {
+func checkFlush[T client.Object, S any, P Patcher](t reporter, kind *patcher.Kind[T, S], fetch func(client.Client) Fetch[T, P], base, status *S) {
 	t.Helper()
 	server, err := newServer(base)
 	if err != nil {
@@ -131,7 +143,7 @@ func into(value, out any) error {
 }
 
 // canonical is the JSON of a status without what a merge patch cannot tell from absent: null, and empty lists and objects.
-func canonical(t *testing.T, status any) any {
+func canonical(t reporter, status any) any {
 	t.Helper()
 	decoded, err := decode(status)
 	if err != nil {
@@ -164,7 +176,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-func text(t *testing.T, status any) string {
+func text(t reporter, status any) string {
 	t.Helper()
 	data, err := json.Marshal(status)
 	if err != nil {

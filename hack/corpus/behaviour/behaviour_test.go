@@ -1,0 +1,101 @@
+package behaviour
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
+)
+
+type (
+	nodeKind    = patcher.Kind[*corev1.Node, corev1.NodeStatus]
+	nodePatcher = patcher.Patcher[*corev1.Node, corev1.NodeStatus]
+)
+
+func newNodeKind() *nodeKind {
+	return &nodeKind{
+		Name:         "Node",
+		New:          func() *corev1.Node { return &corev1.Node{} },
+		Assign:       func(dst, src *corev1.Node) { *dst = *src },
+		Status:       func(obj *corev1.Node) *corev1.NodeStatus { return &obj.Status },
+		DeepCopyInto: (*corev1.NodeStatus).DeepCopyInto,
+		Equal:        patcher.EqualDeep[corev1.NodeStatus],
+		Trim:         func(_, _ *corev1.NodeStatus) {},
+	}
+}
+
+// TestCheckFindsFaults is the negative control of every behaviour test: what is broken in a kind is seen.
+func TestCheckFindsFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name, want string
+		broken     func(k *nodeKind)
+	}{
+		{"nothing is broken", "", func(*nodeKind) {}},
+		{"everything is equal", "equal, with different JSON", func(k *nodeKind) {
+			k.Equal = func(_, _ *corev1.NodeStatus) bool { return true }
+		}},
+		{"one field is forgotten", "equal, with different JSON", func(k *nodeKind) {
+			k.Equal = func(a, b *corev1.NodeStatus) bool {
+				x, y := *a, *b
+				x.Phase, y.Phase = "", ""
+				return patcher.EqualDeep(&x, &y)
+			}
+		}},
+		{"nothing is equal", "a copy is not equal", func(k *nodeKind) {
+			k.Equal = func(_, _ *corev1.NodeStatus) bool { return false }
+		}},
+		{"the diff loses a field", "the server has another status", func(k *nodeKind) {
+			k.Trim = func(base, status *corev1.NodeStatus) { patcher.Trim(&base.Images, &status.Images, true) }
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			kind := newNodeKind()
+			tt.broken(kind)
+			r := &recorder{ctx: t.Context()}
+			r.run(func() {
+				check(r, kind, func(c client.Client) Fetch[*corev1.Node, *nodePatcher] {
+					statuses := patcher.NewClient(kind, c, c)
+					return func(ctx context.Context, key client.ObjectKey) (*corev1.Node, *nodePatcher, error) {
+						p := new(nodePatcher)
+						obj, err := statuses.Fetch(ctx, key, p)
+						return obj, p, err
+					}
+				})
+			})
+			if (tt.want == "") != (len(r.failures) == 0) || !strings.Contains(strings.Join(r.failures, "\n"), tt.want) {
+				t.Errorf("failures %q: want one with %q", r.failures, tt.want)
+			}
+		})
+	}
+}
+
+// A recorder keeps the failures of a check.
+type recorder struct {
+	ctx      context.Context //nolint:containedctx // it stands for testing.T, which has one
+	failures []string
+}
+
+// stop is what Fatal panics with.
+type stop struct{}
+
+func (r *recorder) run(f func()) {
+	defer func() {
+		if p := recover(); p != nil && p != (stop{}) {
+			panic(p)
+		}
+	}()
+	f()
+}
+
+func (*recorder) Helper()                    {}
+func (r *recorder) Context() context.Context { return r.ctx }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...); panic(stop{}) }
+func (r *recorder) Fatal(args ...any)                 { r.Errorf("%s", fmt.Sprint(args...)); panic(stop{}) }
