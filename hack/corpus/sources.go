@@ -13,7 +13,7 @@ var sources = []source{
 	{name: "cluster-api", module: "sigs.k8s.io/cluster-api/api", version: "v1.14.2", dirs: []string{"."}},
 	{name: "cert-manager", module: "github.com/cert-manager/cert-manager", version: "v1.21.2", dirs: []string{"pkg/apis"}},
 	{name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0", dirs: []string{"apis"}},
-	{name: "argo-rollouts", module: "github.com/argoproj/argo-rollouts", version: "v1.8.3", dirs: []string{"pkg/apis"}},
+	{name: "argo-rollouts", module: "github.com/argoproj/argo-rollouts", version: "v1.8.3", dirs: []string{"pkg/apis/rollouts/v1alpha1"}},
 	{name: "prometheus-operator", module: "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring", version: "v0.95.0", dirs: []string{"."}},
 	{name: "source-controller", module: "github.com/fluxcd/source-controller/api", version: "v1.9.5", dirs: []string{"."}},
 	{name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis", "apisx"}},
