@@ -1,13 +1,17 @@
 package docs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -36,6 +40,30 @@ var imports = map[string]string{
 }
 
 const module = "github.com/statuspatcher/statuspatcher"
+
+// standIns are the packages that a reader's own stand for in whole files.
+var standIns = map[string]string{"example.com/cells/api/v1": module + "/patcher/internal/testapi/v1"}
+
+// surroundings are what whole files take from the other files of a reader's package.
+const surroundings = `
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+var scheme *runtime.Scheme
+
+type CellReconciler struct{ client.Client }
+
+func (*CellReconciler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, nil
+}
+`
 
 // prelude declares what fragments are about, as a reader of the example knows it.
 const prelude = `
@@ -83,28 +111,31 @@ type compiler struct {
 }
 
 func newCompiler(t *testing.T) *compiler {
-	c := &compiler{fset: token.NewFileSet(), loaded: map[string]*types.Package{}}
-	var paths []string
-	for _, path := range imports {
-		paths = append(paths, path)
-	}
-	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Dir: root, Fset: c.fset}
-	loaded, err := packages.Load(config, paths...)
+	c, err := known()
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages.Visit(loaded, nil, func(p *packages.Package) {
-		for _, err := range p.Errors {
-			t.Error(err)
-		}
-		c.loaded[p.PkgPath] = p.Types
-	})
 	return c
 }
 
+// known has loaded every package that a document may import.
+var known = sync.OnceValues(func() (*compiler, error) {
+	c := &compiler{fset: token.NewFileSet(), loaded: map[string]*types.Package{}}
+	paths := slices.AppendSeq(slices.Collect(maps.Values(imports)), maps.Values(standIns))
+	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Dir: root, Fset: c.fset}
+	loaded, err := packages.Load(config, paths...)
+	packages.Visit(loaded, nil, func(p *packages.Package) {
+		for _, loadErr := range p.Errors {
+			err = errors.Join(err, loadErr)
+		}
+		c.loaded[p.PkgPath] = p.Types
+	})
+	return c, err
+})
+
 // Import is types.Importer's.
 func (c *compiler) Import(path string) (*types.Package, error) {
-	if p := c.loaded[path]; p != nil {
+	if p := c.loaded[cmp.Or(standIns[path], path)]; p != nil {
 		return p, nil
 	}
 	return nil, fmt.Errorf("the tests of the documents do not know %q", path)
@@ -113,7 +144,7 @@ func (c *compiler) Import(path string) (*types.Package, error) {
 // compile returns what is wrong with a block, in the shape that comes nearest.
 func (c *compiler) compile(text string) error {
 	if strings.Contains("\n"+text, "\npackage ") {
-		return c.check(text)
+		return c.check(text, surroundings)
 	}
 	var all []error
 	for _, shape := range shapes {
@@ -137,10 +168,21 @@ func (c *compiler) file(fragment string) string {
 	return file.String()
 }
 
-func (c *compiler) check(source string) error {
+// check type-checks a file, and with it those of the others that are of its package.
+func (c *compiler) check(source string, others ...string) error {
 	file, err := parser.ParseFile(c.fset, "block.go", source, parser.SkipObjectResolution)
 	if err != nil {
 		return err
+	}
+	files := []*ast.File{file}
+	for _, other := range others {
+		around, err := parser.ParseFile(c.fset, "around.go", other, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		if around.Name.Name == file.Name.Name {
+			files = append(files, around)
+		}
 	}
 	var errs []error
 	config := types.Config{Importer: c, Error: func(err error) {
@@ -149,7 +191,7 @@ func (c *compiler) check(source string) error {
 			errs = append(errs, errors.New(typeErr.Msg))
 		}
 	}}
-	_, _ = config.Check("p", c.fset, []*ast.File{file}, nil) // its first error is among errs, unless it is none here
+	_, _ = config.Check("p", c.fset, files, nil) // its first error is among errs, unless it is none here
 	return errors.Join(errs...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ type shell struct {
 }
 
 func newShell(t *testing.T) *shell {
-	s := &shell{help: map[string]string{}}
+	s := &shell{}
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
@@ -27,17 +28,23 @@ func newShell(t *testing.T) *shell {
 	for _, match := range regexp.MustCompile(`(?m)^([a-z][a-z-]*):`).FindAllStringSubmatch(string(makefile), -1) {
 		s.targets = append(s.targets, match[1])
 	}
-	for _, command := range []string{"statuspatcher-gen", "statuspatcher-lint"} {
-		binary := filepath.Join(t.TempDir(), command)
-		if out, err := exec.Command("go", "build", "-o", binary, module+"/cmd/"+command).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		out, _ := exec.Command(binary, "-h").CombinedOutput() // exits 0 or 2, as the flag package has it
-		markers, _ := exec.Command(binary, "-w").CombinedOutput()
-		s.help[command] = string(out) + string(markers)
+	if s.help, err = help(); err != nil {
+		t.Fatal(err)
 	}
 	return s
 }
+
+// help is what each of our commands says of itself.
+var help = sync.OnceValues(func() (map[string]string, error) {
+	said := map[string]string{}
+	for _, command := range []string{"statuspatcher-gen", "statuspatcher-lint"} {
+		out, _ := exec.Command("go", "run", module+"/cmd/"+command, "-h").CombinedOutput() // its exit status is no matter
+		if said[command] = string(out); !strings.Contains(said[command], command) {
+			return nil, fmt.Errorf("%s -h: %s", command, out)
+		}
+	}
+	return said, nil
+})
 
 // check returns what is wrong with the commands of a block.
 func (s *shell) check(script string) (errs []error) {
