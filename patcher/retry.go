@@ -97,6 +97,8 @@ func (r *retry[T, S]) fromLive(ctx context.Context) (Result, error) {
 
 // run makes attempts, the first on obj, until one lands, or fails with anything but a conflict. It does not change obj.
 func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S], error) {
+	clock := r.client.options.clock
+	began := clock.Now()
 	for {
 		landed, refused, err := r.attempt(ctx, obj, b)
 		switch {
@@ -105,9 +107,10 @@ func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S],
 		case r.tally.attempts >= r.options.attempts:
 			return landed, refused
 		}
-		if err := r.wait(ctx); err != nil {
+		if err := r.wait(ctx, clock.Now().Sub(began)); err != nil {
 			return landed, fmt.Errorf("%w (%w)", refused, err)
 		}
+		began = clock.Now()
 		if obj, err = r.reread(ctx, b.identity); err != nil {
 			return landed, err
 		}
@@ -190,14 +193,16 @@ func (r *retry[T, S]) unread(err error) error {
 
 const (
 	minBackoff = 10 * time.Millisecond
-	maxBackoff = time.Second
+	maxBackoff = 2 * time.Second
 )
 
-// wait backs off with the number of attempts, jittered so that writers which collided do not collide again.
-func (r *retry[T, S]) wait(ctx context.Context) error {
-	backoff := maxBackoff
-	if shift := r.tally.attempts - 1; shift < 7 {
-		backoff = min(minBackoff<<shift, maxBackoff)
+// wait backs off before the next attempt: from nothing to four times what the last attempt took, and four times more with
+// each. Writers that collided spread out over several attempts' time, on a slow server as on a fast one: doubling from a
+// fixed 10 ms cost 32 writers twice the requests.
+func (r *retry[T, S]) wait(ctx context.Context, took time.Duration) error {
+	backoff := min(max(minBackoff, 4*took), maxBackoff)
+	for range r.tally.attempts - 1 {
+		backoff = min(4*backoff, maxBackoff)
 	}
 	jittered := time.Duration(r.client.options.jitter() * float64(backoff))
 	select {

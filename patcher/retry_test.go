@@ -216,7 +216,7 @@ func TestS23_BoundedAttempts(t *testing.T) {
 		}
 	}
 	full := patcher.WithJitter(func() float64 { return 1 })
-	t.Run("rule: the last conflict, after backoff that doubles", func(t *testing.T) {
+	t.Run("rule: the last conflict, after backoff that grows", func(t *testing.T) {
 		b, clock := newBed(t), &stopwatch{}
 		_, p := b.fetch(patcher.WithClock(clock), full)
 		_, err := p.Retry(b.ctx, contended(b), patcher.Attempts(4))
@@ -224,7 +224,7 @@ func TestS23_BoundedAttempts(t *testing.T) {
 		if !apierrors.IsConflict(err) || !errors.As(err, &conflict) || conflict.Attempts != 4 {
 			t.Fatalf("Retry: %v", err)
 		}
-		want := []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond}
+		want := []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond}
 		if !reflect.DeepEqual(clock.waits, want) {
 			t.Errorf("waited %v, want %v", clock.waits, want)
 		}
