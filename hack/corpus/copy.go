@@ -81,6 +81,12 @@ func (s source) copyModule(from, to, root string) error {
 	return s.writeModFile(from, to, root, external)
 }
 
+// requireModule makes a module of our own that requires the source's.
+func (s source) requireModule(to, root string) error {
+	content := fmt.Sprintf("module corpus.example/%s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n\t%s %s\n)\n\nreplace %s => %s\n", s.name, self, s.module, s.version, self, root)
+	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(content), 0o666)
+}
+
 // copyPackage copies the Go files of a directory, tests aside, and returns their imports.
 func copyPackage(from, to string) ([]string, error) {
 	entries, err := os.ReadDir(from)

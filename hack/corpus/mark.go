@@ -25,7 +25,7 @@ func (k kind) String() string { return k.pkg + "." + k.name }
 func (s source) mark(dir string) ([]kind, error) {
 	var kinds []kind
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		rel, err := filepath.Rel(dir, filepath.Dir(path))
@@ -37,11 +37,25 @@ func (s source) mark(dir string) ([]kind, error) {
 			pkg += "/" + filepath.ToSlash(rel)
 		}
 		found, err := markFile(path, pkg, !s.named)
-		kinds = append(kinds, found...)
+		for _, k := range found {
+			if len(s.only) == 0 || slices.Contains(s.only, k.name) {
+				kinds = append(kinds, k)
+			}
+		}
 		return err
 	})
+	if s.named {
+		kinds = slices.DeleteFunc(kinds, func(k kind) bool { return !s.within(dir, k.file) })
+	}
 	slices.SortFunc(kinds, func(a, b kind) int { return strings.Compare(a.String(), b.String()) })
 	return kinds, err
+}
+
+// within tells whether a file is below the directories of the source's API packages.
+func (s source) within(root, file string) bool {
+	return slices.ContainsFunc(s.dirs, func(dir string) bool {
+		return strings.HasPrefix(file, filepath.Join(root, dir)+string(filepath.Separator))
+	})
 }
 
 func markFile(path, pkg string, write bool) ([]kind, error) {

@@ -5,8 +5,11 @@ type source struct {
 	name, module, version string
 	// dirs are the directories of the API packages, with those below.
 	dirs []string
-	// named tells to generate with types=, into a directory per API package, as one does for APIs that one cannot mark.
+	// named tells to require the module instead of copying it, and to generate with types=, into a directory per API package:
+	// what one does for kinds that one cannot mark.
 	named bool
+	// only are the kinds to try; all without.
+	only []string
 }
 
 var sources = []source{
@@ -21,4 +24,6 @@ var sources = []source{
 	{name: "helm-controller", module: "github.com/fluxcd/helm-controller/api", version: "v1.6.4", dirs: []string{"."}},
 	{name: "knative-serving", module: "knative.dev/serving", version: "v0.51.0", dirs: []string{"pkg/apis"}},
 	{name: "kubernetes", module: "k8s.io/api", version: "v0.34.3", dirs: []string{"."}, named: true},
+	{name: "gateway-api-by-name", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis"}, named: true, only: []string{"HTTPRoute"}},
+	{name: "cluster-api-by-name", module: "sigs.k8s.io/cluster-api/api", version: "v1.14.2", dirs: []string{"core"}, named: true, only: []string{"Machine"}},
 }

@@ -31,11 +31,14 @@ func (s source) try(root, work string) (o outcome) {
 		return o
 	}
 	from, err := s.download(os.TempDir())
-	if err == nil {
+	marked := work
+	if err == nil && s.named {
+		marked, err = from, s.requireModule(work, root)
+	} else if err == nil {
 		err = s.copyModule(from, work, root)
 	}
 	if err == nil {
-		o.kinds, err = s.mark(work)
+		o.kinds, err = s.mark(marked)
 	}
 	if err == nil {
 		err = o.resolveModules(work)
@@ -53,7 +56,14 @@ func (s source) try(root, work string) (o outcome) {
 // resolveModules lets the go command complete go.mod and go.sum.
 func (o *outcome) resolveModules(work string) error {
 	// Not go mod tidy, which downloads what the tests of all dependencies need.
-	out, err := command(work, "go", "list", "-e", "-deps", "-f", "{{if .Error}}{{.Error}}{{end}}", "./...", self+"/patcher", self+"/hack/corpus/behaviour")
+	args := []string{"list", "-e", "-deps", "-f", "{{if .Error}}{{.Error}}{{end}}", self + "/patcher", self + "/hack/corpus/behaviour"}
+	if !o.named {
+		args = append(args, "./...")
+	}
+	for _, k := range o.kinds {
+		args = append(args, k.pkg)
+	}
+	out, err := command(work, "go", args...)
 	if err != nil {
 		return fmt.Errorf("resolve: %w\n%s", err, out)
 	}
