@@ -1,6 +1,7 @@
 package patchertest
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/world"
 )
 
 var replay = flag.String("patchertest.replay", "", "run only the schedule of this token, from the report of an earlier failure; choose the test with -run")
@@ -71,6 +73,12 @@ const shrinkSteps = 20_000
 
 func (e *explorer) explore() *Report {
 	report := &Report{settings: e.settings}
+	if raceDetector {
+		if err := e.runFreely(); err != nil {
+			report.Violation = &Violation{Invariant: "model", Detail: err.Error(), Broken: true}
+			return report
+		}
+	}
 	result := e.search()
 	if e.ordersSeen && !e.ordered && (result.First == nil || !result.First.Verdict.Broken) {
 		// The reduction took writes of different objects as independent, and they are not in this model.
@@ -82,6 +90,33 @@ func (e *explorer) explore() *Report {
 		e.explain(report, *result.First)
 	}
 	return report
+}
+
+// freeRuns let reconciles run at once, for the race detector.
+const freeRuns = 20
+
+// runFreely shows the race detector the model with its reconciles at once. What it finds fails the test by itself.
+func (e *explorer) runFreely() error {
+	ctx, cancel := context.WithTimeout(e.t.Context(), e.watchdog)
+	defer cancel()
+	for range freeRuns {
+		m := e.build()
+		cfg, err := e.compile(&m)
+		if err != nil {
+			return err
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- world.FreeRun(ctx, cfg, 3) }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil // a model that hangs is named by the exploration
+		}
+	}
+	return nil
 }
 
 // search tries all orders first; over budget, few departures from the plain schedule, then random ones.

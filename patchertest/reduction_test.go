@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,20 +69,19 @@ func lockedPatch(ctx context.Context, c api, obj *cell.Cell, change func(*cell.C
 }
 
 // planOf is a plan that only this decision makes.
-func planOf(ctx context.Context, obj *cell.Cell, marks *int) func(*cell.Cell) {
-	*marks++
-	id := fmt.Sprintf("p-%d", *marks)
+func planOf(marks *atomic.Int64) func(*cell.Cell) {
+	id := fmt.Sprintf("p-%d", marks.Add(1))
 	return func(o *cell.Cell) { o.Status.Plan = &cell.Plan{ID: id} }
 }
 
 func mintOnce(write func(context.Context, api, *cell.Cell, func(*cell.Cell)) error) func() patchertest.Model {
 	return func() patchertest.Model {
-		marks := 0
+		var marks atomic.Int64
 		return model(func(ctx context.Context, c api, obj *cell.Cell) (reconcile.Result, error) {
 			if obj.Status.Plan != nil {
 				return reconcile.Result{}, nil
 			}
-			return reconcile.Result{}, write(ctx, c, obj, planOf(ctx, obj, &marks))
+			return reconcile.Result{}, write(ctx, c, obj, planOf(&marks))
 		})()
 	}
 }

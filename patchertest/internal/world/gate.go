@@ -54,6 +54,7 @@ const (
 
 // gate is where requests of a process's client arrive.
 func (c *controller) gate(req *http.Request, r *sim.Request) (*sim.Answer, error) {
+	c.proc.unwindIfDead()
 	if w := c.proc.w; w.direct {
 		answer := w.Server.Handle(r)
 		w.touchRequest(r, answer)
@@ -66,23 +67,26 @@ func (c *controller) gate(req *http.Request, r *sim.Request) (*sim.Answer, error
 
 // park waits until the scheduler has answered. A dead process gets no answer: its goroutine is unwound.
 func (c *controller) park(ctx context.Context, waiting *call) error {
-	if err := ctx.Err(); err != nil && !c.proc.dead {
+	w := c.proc.w
+	c.proc.unwindIfDead()
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := c.proc.w
 	if w.direct {
-		waiting.run = &run{c: c, reads: map[sim.Key]map[string]any{}}
+		waiting.run = newRun(c, requestKey{})
 		return w.readCache(waiting)
+	}
+	if w.free {
+		if waiting.run, _ = ctx.Value(runKey{}).(*run); waiting.run == nil {
+			waiting.run = newRun(c, requestKey{})
+		}
+		return w.answerFreely(waiting)
 	}
 	waiting.done = make(chan struct{})
 	if w.cfg.Record {
 		waiting.site = callers()
 	}
 	w.mu.Lock()
-	if c.proc.dead {
-		w.mu.Unlock()
-		runtime.Goexit()
-	}
 	waiting.run, _ = ctx.Value(runKey{}).(*run)
 	if waiting.run == nil || waiting.run.c != c {
 		waiting.run = c.running
@@ -92,14 +96,21 @@ func (c *controller) park(ctx context.Context, waiting *call) error {
 		return fmt.Errorf("%s: a call to the API outside Reconcile: patchertest runs reconciles only; make the call from Reconcile", c.name)
 	}
 	waiting.run.waiting = false
-	waiting.parked = w.now() - 1
 	waiting.run.parked = append(waiting.run.parked, waiting)
 	w.mu.Unlock()
 	<-waiting.done
-	if c.proc.dead {
+	c.proc.unwindIfDead()
+	return waiting.err
+}
+
+// unwindIfDead ends the calling goroutine, through all that it deferred, if its process has crashed.
+func (p *process) unwindIfDead() {
+	p.w.mu.Lock()
+	dead := p.dead
+	p.w.mu.Unlock()
+	if dead {
 		runtime.Goexit()
 	}
-	return waiting.err
 }
 
 // nameCalls gives each new call a thread. Calls that one reconcile makes at once are told apart by what they ask.
@@ -107,12 +118,13 @@ func (w *World) nameCalls(r *run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(r.parked) == 1 && r.parked[0].thread == "" {
-		r.parked[0].thread = r.thread
+		r.parked[0].thread, r.parked[0].parked = r.thread, w.now()-1
 		return
 	}
 	slices.SortStableFunc(r.parked, func(a, b *call) int { return strings.Compare(a.text(), b.text()) })
 	for i, c := range r.parked {
 		if c.thread == "" {
+			c.parked = w.now() - 1
 			c.thread = fmt.Sprintf("%s#%d %s", r.thread, i, c.text())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -123,6 +124,7 @@ func (w *World) kill(p *process) {
 // crash replaces the process by a fresh one. Its first list may be as old as what the dead one had seen.
 func (w *World) crash(p *process) error {
 	w.kill(p)
+	synctest.Wait() // what it deferred has run, and reached nothing
 	w.touch(schedule.Write, "proc", p.name)
 	fresh, err := w.newProcess(p.index, p)
 	if err != nil {

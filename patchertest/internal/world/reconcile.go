@@ -31,13 +31,15 @@ func (w *World) start(c *controller, key requestKey) {
 	}
 }
 
+func newRun(c *controller, key requestKey) *run {
+	return &run{c: c, key: key, thread: c.thread(key), reads: map[sim.Key]map[string]any{}}
+}
+
 func (w *World) launch(c *controller, key requestKey) *run {
 	w.reconciles++
 	ctx, cancel := context.WithCancel(log.IntoContext(context.Background(), logr.Discard()))
-	r := &run{
-		c: c, key: key, thread: c.thread(key), cancel: cancel, started: len(w.committed),
-		current: w.upToDate(c.proc), reads: map[sim.Key]map[string]any{},
-	}
+	r := newRun(c, key)
+	r.cancel, r.started, r.current = cancel, len(w.committed), w.upToDate(c.proc)
 	ctx = context.WithValue(ctx, runKey{}, r)
 	c.running = r
 	go func() {

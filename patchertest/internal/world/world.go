@@ -30,6 +30,7 @@ type World struct {
 
 	mu         sync.Mutex // guards what goroutines of reconciles touch: parked calls and the end of runs
 	direct     bool       // calls are answered at once: while reconcilers are built
+	free       bool       // calls are answered at once, to all goroutines: for the race detector
 	steps      []schedule.Step
 	step       *schedule.Step
 	record     *Record
@@ -132,7 +133,7 @@ func (w *World) touch(mode schedule.Mode, parts ...string) {
 
 // causedBy notes a step without which the current one could not run.
 func (w *World) causedBy(step int) {
-	if step >= 0 {
+	if step >= 0 && w.step != nil {
 		w.step.Causes = append(w.step.Causes, step)
 	}
 }
