@@ -5,36 +5,30 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1"
-	"github.com/statuspatcher/statuspatcher/examples/database-operator/executor"
+	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
 )
 
-// Somebody deletes the StatefulSet and creates another one of its name: the operator evicts it and makes its own.
+// The StatefulSet is not the one that the status tracks, though it has its name: the operator evicts it and makes its own.
 func TestImpostorIsEvicted(t *testing.T) {
 	database := newDatabase(t)
 	c := server.Client(t, newScheme(t))
 	startManager(t, database.Namespace)
 	eventually(t, c, database, observed(v1.PhaseReady))
 
-	own := &appsv1.StatefulSet{}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(database), own); err != nil {
-		t.Fatal(err)
-	}
-	impostor := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: own.Namespace, Name: own.Name}, Spec: own.Spec}
-	if err := executor.Delete(t.Context(), c, own); err != nil {
-		t.Fatal(err)
-	}
-	err := c.Create(t.Context(), impostor)
-	if err != nil && !apierrors.IsAlreadyExists(err) { // the operator was quicker, and has made its own already
+	impostor := database.Status.StatefulSet.UID
+	if err := realserver.Forge(t.Context(), c, database, func(d *v1.Database) { d.Status.StatefulSet.UID = "the operator's own" }); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, c, database, func(d *v1.Database) bool {
 		tracked := d.Status.StatefulSet
-		return observed(v1.PhaseReady)(d) && tracked != nil && tracked.UID != own.UID && tracked.UID != impostor.UID
+		return observed(v1.PhaseReady)(d) && tracked != nil && tracked.UID != "the operator's own"
 	})
+	if database.Status.StatefulSet.UID == impostor {
+		t.Error("the impostor was taken for the operator's own")
+	}
 	requireStatefulSet(t, c, database, 1)
 }
 

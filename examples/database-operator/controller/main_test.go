@@ -4,9 +4,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1"
 	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
@@ -15,6 +17,7 @@ import (
 var server *realserver.Server
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard()) // managers complain otherwise
 	os.Exit(realserver.Run(m, func(s *realserver.Server) { server = s }, realserver.WithCRDDirs("../config/crd")))
 }
 
