@@ -1,29 +1,29 @@
 package schedule
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // Departures runs every schedule that departs from the plain one at most bound times: the plain schedule goes on with
 // one thread as long as it can, so a departure is a preemption, a late delivery, or a fault.
 func Departures(run Runner, limits Limits, bound int) Result {
 	var result Result
-	path := []departure{} // the departures of the current schedule, and where the search goes on
+	var picks []int // of the schedule so far; 0 is the plain choice
 	for {
 		if limits.Schedules > 0 && result.Schedules >= limits.Schedules || limits.Stop != nil && limits.Stop() {
 			return result
 		}
-		var widths []int // how many choices there were at each step
-		depth := 0
+		fixed, widths := picks, []int{} // how many choices there were at each step
+		picks = slices.Clone(fixed)
 		steps, verdict := run(func(enabled []Action, ran []Step) (Choice, bool) {
+			at := len(widths)
 			order := choices(enabled, ran)
 			widths = append(widths, len(order))
-			pick := 0
-			for _, d := range path {
-				if d.step == depth {
-					pick = min(d.pick, len(order)-1)
-				}
+			if at >= len(fixed) {
+				picks = append(picks, 0)
 			}
-			depth++
-			return order[pick], true
+			return order[picks[at]], true
 		})
 		result.Schedules++
 		if verdict.Failed() {
@@ -31,14 +31,27 @@ func Departures(run Runner, limits Limits, bound int) Result {
 			result.First = &Failure{Choices: Choices(steps), Verdict: verdict}
 			return result
 		}
-		if path = nextDepartures(path, widths, bound); path == nil {
+		if picks = nextPicks(picks[:len(widths)], widths, bound); picks == nil {
 			result.Exhaustive = true
 			return result
 		}
 	}
 }
 
-type departure struct{ step, pick int }
+// nextPicks moves the last pick on that the bound lets depart. Nil: none is left.
+func nextPicks(picks, widths []int, bound int) []int {
+	departures := 0
+	for _, pick := range picks {
+		departures += min(pick, 1)
+	}
+	for at := len(picks) - 1; at >= 0; at-- {
+		departures -= min(picks[at], 1)
+		if picks[at]+1 < widths[at] && departures < bound {
+			return append(slices.Clone(picks[:at]), picks[at]+1)
+		}
+	}
+	return nil
+}
 
 // choices lists every action and outcome, that of the plain schedule first.
 func choices(enabled []Action, ran []Step) []Choice {
@@ -52,34 +65,6 @@ func choices(enabled []Action, ran []Step) []Choice {
 		}
 	}
 	return out
-}
-
-// nextDepartures adds a departure after the last one while the bound allows, else moves the last one on. Nil: none is left.
-func nextDepartures(path []departure, widths []int, bound int) []departure {
-	after := -1
-	if len(path) > 0 {
-		after = path[len(path)-1].step
-	}
-	if len(path) < bound {
-		for step := after + 1; step < len(widths); step++ {
-			if widths[step] > 1 {
-				return append(append([]departure{}, path...), departure{step, 1})
-			}
-		}
-	}
-	for len(path) > 0 {
-		last := path[len(path)-1]
-		path = append([]departure{}, path[:len(path)-1]...)
-		if last.step < len(widths) && last.pick+1 < widths[last.step] {
-			return append(path, departure{last.step, last.pick + 1})
-		}
-		for step := last.step + 1; step < len(widths); step++ {
-			if widths[step] > 1 {
-				return append(path, departure{step, 1})
-			}
-		}
-	}
-	return nil
 }
 
 // Random runs schedules in which each thread has a random priority that changes a few times (probabilistic concurrency
