@@ -33,3 +33,17 @@ func TestS18_NumbersAreWhatTheServerMakesOfThem(t *testing.T) {
 		})
 	}
 }
+
+// TestS18_BytesThatAreNoUTF8 was found by FuzzCell: the server answers with U+FFFD, which is no new change.
+func TestS18_BytesThatAreNoUTF8(t *testing.T) {
+	cut := "gr\xc3" // cut inside a rune
+	b := newBed(t)
+	for _, want := range []patcher.Result{patcher.ResultPatched, patcher.ResultUnchanged} {
+		cell, p := b.fetch()
+		cell.Status.Phase, cell.Status.Writers = cut, []string{cut}
+		b.flush(p, want)
+	}
+	if got := b.live().Status.Phase; got == cut || got != "gr\ufffd" {
+		t.Errorf("control: the server has %q", got)
+	}
+}

@@ -177,8 +177,12 @@ func (f *textField) text(v reflect.Value) (text []byte, ok bool) {
 		return f.empty, true
 	}
 	text, err := json.Marshal(v.Addr().Interface())
-	return text, err == nil && string(text) != "null" && !bytes.Contains(text, []byte(":null"))
+	return text, err == nil && string(text) != "null" && !bytes.Contains(text, []byte(":null")) && !bytes.Contains(text, badByte)
 }
+
+// badByte is how a byte that is no UTF-8 is written; the server answers with the character itself, which is written as it
+// is, so the same message, cut inside a rune, say, would be another text for ever.
+var badByte = []byte(`\ufffd`)
 
 func appendField(object json.RawMessage, key string, value []byte) json.RawMessage {
 	if object == nil {

@@ -149,7 +149,10 @@ func TestS07_RandomPairsFindBrokenEquality(t *testing.T) {
 			kind := cellKind
 			kind.Patchers = func(c client.Client, opts ...patcher.Option) func(*v1.Cell) (statusfuzz.Patcher[v1.CellStatus], error) {
 				statuses := patcher.NewClient(&damaged, c, patcher.NoLiveReader, opts...)
-				return func(obj *v1.Cell) (statusfuzz.Patcher[v1.CellStatus], error) { return statuses.For(obj) }
+				return func(obj *v1.Cell) (statusfuzz.Patcher[v1.CellStatus], error) {
+					p := &patcher.Patcher[*v1.Cell, v1.CellStatus]{}
+					return p, statuses.For(obj, p)
+				}
 			}
 			if _, err := kind.Random(1, 2000); (err != nil) != row.found {
 				t.Errorf("found: %v", err)
