@@ -2,6 +2,7 @@ package generator
 
 import (
 	"fmt"
+	"go/parser"
 	"go/token"
 	"io"
 	"os"
@@ -79,20 +80,32 @@ func newGeneration(o Options) (*generation, error) {
 	}
 	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load}
 	if o.HeaderFile != "" {
-		if !filepath.IsAbs(o.HeaderFile) {
-			o.HeaderFile = filepath.Join(dir, o.HeaderFile)
+		if err := g.readHeader(); err != nil {
+			return nil, err
 		}
-		content, err := os.ReadFile(o.HeaderFile)
-		if err != nil {
-			g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(o.HeaderFile), cause(err))
-			return nil, g.faults.err()
-		}
-		g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+o.Year))
 	}
 	if o.OutputDir != "" && !filepath.IsAbs(o.OutputDir) {
 		g.OutputDir = filepath.Join(dir, o.OutputDir)
 	}
 	return g, nil
+}
+
+// readHeader reads the text that starts each file. It has to be a comment.
+func (g *generation) readHeader() error {
+	path := g.HeaderFile
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(g.faults.dir, path)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(path), cause(err))
+		return g.faults.err()
+	}
+	g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+g.Year))
+	if _, err := parser.ParseFile(token.NewFileSet(), "", g.boilerplate+"\n\npackage x\n", parser.PackageClauseOnly); err != nil {
+		g.faults.at(token.Position{Filename: path}, "this is no Go comment, and is to start Go files: start each line with //")
+	}
+	return g.faults.err()
 }
 
 // plan finds out which files there should be.

@@ -198,3 +198,22 @@ func (m *testModule) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(m.dir, filepath.FromSlash(name)))
 	return err == nil
 }
+
+// TestReadOnly: an API directory that cannot be written to.
+func TestReadOnly(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	m := operator(t)
+	dir := filepath.Join(m.dir, "api", "v1")
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	exit, _, stderr := m.generate("paths=./...")
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if exit != exitWrong || !strings.Contains(stderr, generatedFile+": cannot be written (permission denied)") || m.exists("api/v2/v2status") {
+		t.Errorf("exit %d, output of the other package %v\n%s", exit, m.exists("api/v2/v2status"), stderr)
+	}
+}
