@@ -60,7 +60,7 @@ func writeTables(w io.Writer, markdown bool, records []Record) error {
 		if markdown {
 			title = "### " + title
 		}
-		if _, err := fmt.Fprintf(w, "%s\n\n%s\n\n", title, render(siteTable(rows), markdown)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\n\n%s\n\n", title, render(siteTable(rows, markdown), markdown)); err != nil {
 			return err
 		}
 	}
@@ -104,9 +104,11 @@ func newTable(header ...any) table.Writer {
 	return t
 }
 
-func siteTable(rows []Record) table.Writer {
+func siteTable(rows []Record, markdown bool) table.Writer {
 	t := newTable("site", "function", "call", "kind", "class", "reason")
-	t.SetColumnConfigs([]table.ColumnConfig{{Name: "reason", WidthMax: 60}})
+	if !markdown {
+		t.SetColumnConfigs([]table.ColumnConfig{{Name: "reason", WidthMax: 60, WidthMaxEnforcer: text.WrapSoft}})
+	}
 	for _, r := range rows {
 		site := r.File + ":" + strconv.Itoa(r.Line)
 		if r.Partial {

@@ -224,6 +224,9 @@ func (f *Finding) relate(pos token.Pos, message string) {
 
 // kind is the concrete type of the object that is written.
 func (c *Classifier) kind(s *site.Site) types.Type {
+	if s.Writer == kube.Generated {
+		return kube.PatchedKind(s.Callee.Signature().Recv().Type())
+	}
 	obj := s.Object()
 	if obj == nil {
 		if t := s.Callee.Signature().Results(); s.Writer == kube.ClientsetVerb && t.Len() > 0 {

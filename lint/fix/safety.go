@@ -17,6 +17,7 @@ type safety struct {
 	tracker *object.Tracker
 	busy    map[*flow.Func]bool
 	kind    types.Type             // of the object in question
+	keys    []string               // paths of what it is read by
 	ignore  map[*ast.CallExpr]bool // writes that the fix moves, too
 }
 
@@ -31,7 +32,7 @@ func (s *safety) freshUntil(f *class.Finding) bool {
 	if path == "" {
 		return false
 	}
-	s.kind = f.Kind
+	s.kind, s.keys = f.Kind, nil
 	return s.fresh(f.Fn, f.Site.Node, path, 0)
 }
 
@@ -40,6 +41,7 @@ const maxCallers = 3
 // fresh walks back from node to every read of the object; no way may lead to the function's entry without one, unless
 // the object is a parameter that is fresh at every call.
 func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool {
+	s.keys = append(s.keys, s.keysOf(f, path)...)
 	ok, entry := true, false
 	at := f.At(node)
 	if !at.Valid() {
@@ -102,6 +104,24 @@ func (s *safety) freshInCallers(f *flow.Func, path string, depth int) bool {
 	return false
 }
 
+// keysOf are the paths of the keys under which the object is read around f.
+func (s *safety) keysOf(f *flow.Func, path string) []string {
+	var out []string
+	ast.Inspect(f.Outermost().Node(), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if into, _ := kube.IsGet(f.Pkg.Callee(call)); into && len(call.Args) > 2 && f.Path(call.Args[2]) == path {
+			if p := f.Path(call.Args[1]); p != "" {
+				out = append(out, p)
+			}
+		}
+		return true
+	})
+	return out
+}
+
 // quietAfter: from the place of a literal to the end of the function around it nothing can write the object.
 func (s *safety) quietAfter(outer *flow.Func, lit *ast.FuncLit, path string) bool {
 	quiet := true
@@ -162,11 +182,37 @@ func (s *safety) callMayWrite(f *flow.Func, call *ast.CallExpr, path string) boo
 		return s.getsClient(f, call, fn)
 	}
 	for _, d := range decls {
-		if !s.seenHarmless(d, f, call, path) {
+		if s.writesKind(d, 0) || !s.seenHarmless(d, f, call, path) {
 			return true
 		}
 	}
 	return false
+}
+
+// writesKind: a function writes some object of the kind, itself or in what it calls: it may be this one, read by its key.
+func (s *safety) writesKind(d *flow.Func, depth int) bool {
+	if depth > 4 || d.Body() == nil {
+		return depth > 4
+	}
+	found := false
+	ast.Inspect(d.Body(), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || found || s.ignore[call] {
+			return !found
+		}
+		w, verb := kube.Kind(d.Pkg.Callee(call))
+		switch {
+		case w == kube.NoWriter:
+			for _, next := range d.Pkg.DeclsOf(call) {
+				found = found || next != d && s.writesKind(next, depth+1)
+			}
+		case verb == kube.Create || verb == kube.Delete || w == kube.Generated || len(call.Args) < 2:
+		default:
+			found = s.sameKind(object.Event{In: d, Obj: call.Args[1]})
+		}
+		return !found
+	})
+	return found
 }
 
 // harmless: the client's own reads, and calls that only look.
@@ -198,6 +244,9 @@ func (s *safety) concerns(f *flow.Func, call *ast.CallExpr, path string) bool {
 			if x, ok := n.(ast.Expr); ok && !found {
 				p := f.Path(x)
 				found = p != "" && (flow.Within(p, path) || flow.Within(path, p) && !kube.IsContext(f.Pkg.TypeOf(x)))
+				for _, key := range s.keys {
+					found = found || p != "" && flow.Within(p, key)
+				}
 			}
 			return !found
 		})

@@ -129,6 +129,29 @@ func GeneratedPatcher(t types.Type) (patcher, client bool) {
 	return false, false
 }
 
+// PatchedKind is the object type that a generated patcher, or its client, writes; nil if t is neither.
+func PatchedKind(t types.Type) types.Type {
+	n := Named(t)
+	if n == nil {
+		return nil
+	}
+	if p, c := runtimeType(n); (p || c) && n.TypeArgs().Len() > 0 {
+		return n.TypeArgs().At(0)
+	}
+	s, ok := n.Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	for i := range s.NumFields() {
+		if fn := Named(s.Field(i).Type()); fn != nil && fn != n {
+			if p, c := runtimeType(fn); (p || c) && fn.TypeArgs().Len() > 0 {
+				return fn.TypeArgs().At(0)
+			}
+		}
+	}
+	return nil
+}
+
 func runtimeType(n *types.Named) (patcher, client bool) {
 	obj := n.Origin().Obj()
 	if PkgPath(obj) != PatcherPath {
