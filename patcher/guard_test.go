@@ -135,7 +135,8 @@ func TestGuard_TheSpecCostsNothing(t *testing.T) {
 			if fmt.Sprint(smallBodies) != fmt.Sprint(largeBodies) {
 				t.Errorf("a large spec changes what is sent from %q to %q", smallBodies, largeBodies)
 			}
-			if small != large {
+			// A copy of the large spec alone takes a thousand. Under the race detector encoding/json's pools lose a few.
+			if large > small+10 {
 				t.Errorf("%v allocations with a small spec, %v with a large one", small, large)
 			}
 		})
