@@ -155,7 +155,8 @@ func byRetryOnConflict(backoff wait.Backoff) call {
 
 func TestS20_SeveralWriters(t *testing.T) {
 	landed := 0
-	for _, writers := range []int{8, 32} {
+	// The more writers there are, the longer an update takes.
+	for writers, entries := range map[int]int{8: 768, 32: 256} {
 		t.Run(fmt.Sprintf("%d writers", writers), func(t *testing.T) {
 			var ours outcome
 			for _, row := range []struct {
@@ -165,7 +166,7 @@ func TestS20_SeveralWriters(t *testing.T) {
 				// recommended by client-go for objects that several clients change
 				recommended bool
 			}{
-				{"statuspatcher Retry", 512, byRetry(), false},
+				{"statuspatcher Retry", entries, byRetry(), false},
 				// The others are there to be compared with, and take long.
 				{"RetryOnConflict, DefaultRetry", 64, byRetryOnConflict(retry.DefaultRetry), true},
 				{"RetryOnConflict, DefaultBackoff", 64, byRetryOnConflict(retry.DefaultBackoff), false},
