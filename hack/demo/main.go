@@ -10,6 +10,7 @@ import (
 	"os/signal"
 
 	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	generated "github.com/statuspatcher/statuspatcher/examples/database-operator/controller"
@@ -29,7 +30,8 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	ctrl.SetLogger(logr.Discard()) // the handwritten operator logs what it loses
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard()) // events that are on their way when the server stops
 	shown := newProgress(os.Stderr)
 	defer shown.stop()
 	starting := shown.track("starting kube-apiserver and etcd", 1)
