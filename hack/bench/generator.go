@@ -1,3 +1,132 @@
 package main
 
-func generatorTable(int) ([]row, error) { return nil, nil }
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// generatorTable runs both generators as processes, in turn, on the same copies of the same packages. controller-gen
+// writes DeepCopy of every type, ours a patcher of every kind that is marked for one; both load and type-check.
+func generatorTable(rounds int) ([]row, error) {
+	work, err := os.MkdirTemp("", "bench-generator-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	patcherGen, controllerGen := filepath.Join(work, "statuspatcher-gen"), filepath.Join(work, "controller-gen")
+	for path, pkg := range map[string]string{
+		patcherGen:    "github.com/statuspatcher/statuspatcher/cmd/statuspatcher-gen",
+		controllerGen: "sigs.k8s.io/controller-tools/cmd/controller-gen",
+	} {
+		if out, err := exec.Command("go", "build", "-C", "../..", "-o", path, pkg).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+		}
+	}
+	var rows []row
+	for _, input := range inputs {
+		dir := filepath.Join(work, input.name)
+		if err := input.write(dir); err != nil {
+			return nil, fmt.Errorf("%s: %w", input.name, err)
+		}
+		commands := map[string][]string{
+			"statuspatcher-gen":     {patcherGen, "paths=./..."},
+			"controller-gen object": {controllerGen, "object", "paths=./..."},
+		}
+		for _, state := range []string{"cold", "warm"} {
+			n := rounds
+			if state == "cold" { // one: it fills a build cache of its own
+				n = 1
+			}
+			by := []string{"statuspatcher-gen", "controller-gen object"}
+			samples := map[string][]sample{}
+			for round := range n {
+				for _, who := range by {
+					cache := ""
+					if state == "cold" {
+						cache = filepath.Join(work, fmt.Sprintf("cache-%s-%d-%d", input.name, round, len(who)))
+					}
+					s, err := timed(dir, cache, commands[who])
+					if err != nil {
+						return nil, fmt.Errorf("%s: %s: %w", input.name, who, err)
+					}
+					samples[who] = append(samples[who], s)
+				}
+			}
+			rows = append(rows, summarise("generator", input.name+"/"+state, by, samples)...)
+		}
+	}
+	return rows, nil
+}
+
+// timed runs a command; its CPU and peak memory include those of the go list that it starts.
+func timed(dir, cache string, command []string) (sample, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	if cache != "" {
+		cmd.Env = append(cmd.Env, "GOCACHE="+cache)
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
+	err := cmd.Run()
+	wall := time.Since(began)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, last(out.String(), 2000))
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return sample{
+		"wall-s":  wall.Seconds(),
+		"cpu-s":   time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds(),
+		"peak-MB": float64(usage.Maxrss) / 1024,
+	}, nil
+}
+
+func last(text string, n int) string { return text[max(0, len(text)-n):] }
+
+// An input is a module with API types, all kinds of which are marked.
+type input struct {
+	name  string
+	write func(dir string) error
+}
+
+var inputs = []input{
+	{"example", copied("github.com/statuspatcher/statuspatcher", "examples/database-operator/api")},
+	{"cluster-api", copied("sigs.k8s.io/cluster-api", "api")},
+	{"k8s.io-api", copied("k8s.io/api", "")},
+	{"1-kind", kinds(1)},
+	{"10-kinds", kinds(10)},
+	{"100-kinds", kinds(100)},
+	{"1000-kinds", kinds(1000)},
+}
+
+// newModule is a module with the dependencies of this one.
+func newModule(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	text := strings.Replace(string(mod), "module github.com/statuspatcher/statuspatcher/hack/bench", "module bench.example", 1)
+	text = strings.Replace(text, "=> ../..", "=> "+root, 1)
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	sum, err := os.ReadFile("go.sum")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644)
+}
