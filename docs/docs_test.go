@@ -25,7 +25,7 @@ func documents(t *testing.T) (all []document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
+	for _, path := range append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "examples", "README.md")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
