@@ -1,11 +1,16 @@
 package patcher_test
 
 import (
+	"reflect"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/statuspatcher/statuspatcher/patcher"
+	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 )
 
 // TestS18_NumbersAreWhatTheServerMakesOfThem was found by FuzzCell: the server keeps an int64 or a float64, not the text.
@@ -46,4 +51,21 @@ func TestS18_BytesThatAreNoUTF8(t *testing.T) {
 	if got := b.live().Status.Phase; got == cut || got != "gr\ufffd" {
 		t.Errorf("control: the server has %q", got)
 	}
+}
+
+func TestS07_WhatDeepEqualCallsAChange(t *testing.T) {
+	b := newBed(t, func(s *v1.CellStatus) { s.LastSync = &metav1.Time{Time: time.Unix(1700000000, 0)} })
+	cell, p := b.fetch()
+	cell.Status.LastSync = &metav1.Time{Time: time.Unix(1700000000, 5).UTC()}
+	cell.Status.Writers = []string{}
+	t.Run("rule: is none where the server would store the same", func(t *testing.T) {
+		if p.Changed() {
+			t.Error("Changed")
+		}
+	})
+	t.Run("control: DeepEqual and the semantic DeepEqual of apimachinery disagree", func(t *testing.T) {
+		if reflect.DeepEqual(p.Observed(), &cell.Status) || equality.Semantic.DeepEqual(p.Observed(), &cell.Status) {
+			t.Error("equal: the rule proves nothing")
+		}
+	})
 }
