@@ -83,6 +83,13 @@ lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known 
 bin/statuspatcher-lint:
 	go build -o $@ ./cmd/statuspatcher-lint
 
+##@ Speed
+
+.PHONY: bench
+bench: envtest ## Measure beside what people use today: tables of ratios, and all figures in bin/bench.json.
+	cd hack/bench && GOWORK=off go run . -out $(CURDIR)/bin/bench.json -samples $(CURDIR)/bin/bench.txt $(BENCHFLAGS)
+	cd hack/bench && GOWORK=off go tool benchstat -filter '.unit:cpu-ns/op' -col /by $(CURDIR)/bin/bench.txt
+
 ##@ Demonstration
 
 .PHONY: demo

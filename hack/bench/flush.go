@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"runtime"
 	"syscall"
@@ -68,6 +69,9 @@ func processTime() time.Duration {
 // those most that allocate least.
 var held = make([]byte, 64<<20)
 
+// samplesFile gets each sample in the format of go test -bench.
+var samplesFile io.Writer = io.Discard
+
 // flushTable measures each case in rounds, in which the contestants take turns.
 func flushTable(table string, rounds int, over func(*testing.B, size, change, contestant)) ([]row, error) {
 	if err := flag.Set("test.benchtime", "20ms"); err != nil {
@@ -83,6 +87,7 @@ func flushTable(table string, rounds int, over func(*testing.B, size, change, co
 					if result.N == 0 {
 						return nil, fmt.Errorf("%s/%s by %s failed", s.name, ch.name, c.name)
 					}
+					fmt.Fprintf(samplesFile, "Benchmark%s/case=%s-%s/by=%s\t%s\t%s\n", table, s.name, ch.name, c.name, result.String(), result.MemString())
 					one := sample{"allocs/op": float64(result.AllocsPerOp()), "B/op": float64(result.AllocedBytesPerOp())}
 					maps.Copy(one, result.Extra)
 					samples[c.name] = append(samples[c.name], one)

@@ -27,8 +27,8 @@ var tables = []struct {
 	name    string
 	measure func(rounds int) ([]row, error)
 }{
-	{"flush", func(rounds int) ([]row, error) { return flushTable("flush", rounds, overMemory) }},
-	{"request", func(rounds int) ([]row, error) { return flushTable("request", rounds, overWire) }},
+	{"flush", func(rounds int) ([]row, error) { return flushTable("Flush", rounds, overMemory) }},
+	{"request", func(rounds int) ([]row, error) { return flushTable("Request", rounds, overWire) }},
 	{"server", serverTable},
 	{"generator", generatorTable},
 }
@@ -38,7 +38,13 @@ func main() {
 	rounds := flag.Int("rounds", 5, "how often each figure is taken; the contestants take turns within a round")
 	only := flag.String("tables", "flush,request,server,generator", "which tables to measure")
 	out := flag.String("out", "bench.json", "where to write all figures")
+	raw := flag.String("samples", os.DevNull, "where to write the benchmarks' samples, for benchstat")
 	flag.Parse()
+	var err error
+	if samplesFile, err = os.Create(*raw); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
 	if err := run(*rounds, strings.Split(*only, ","), *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
