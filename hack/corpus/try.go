@@ -135,14 +135,18 @@ func (k kind) in(fault generator.Error) bool {
 	return filepath.Base(filepath.Dir(fault.Pos.Filename)) == filepath.Base(filepath.Dir(k.file))
 }
 
-// test compiles, vets and tries the behaviour of every kind that was generated.
+// test compiles, vets and tries the behaviour of every kind that was generated, in one test binary: linking is what takes time.
 func (o *outcome) test(work string) error {
 	var dirs []string
 	err := filepath.WalkDir(work, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == generator.OutputName {
-			dirs = append(dirs, filepath.Dir(path))
+			dir, relErr := filepath.Rel(work, filepath.Dir(path))
+			if relErr != nil {
+				return relErr
+			}
+			dirs = append(dirs, "./"+filepath.ToSlash(dir))
 			var names []string
-			names, err = writeTest(path)
+			names, err = writeChecks(path)
 			o.generated = append(o.generated, names...)
 		}
 		return err
@@ -150,17 +154,17 @@ func (o *outcome) test(work string) error {
 	if err != nil || len(dirs) == 0 {
 		return err
 	}
-	for i, dir := range dirs {
-		rel, err := filepath.Rel(work, dir)
-		if err != nil {
-			return err
-		}
-		dirs[i] = "./" + filepath.ToSlash(rel)
+	module := o.module
+	if o.named {
+		module = "corpus.example/" + o.name
 	}
-	if out, err := command(work, "go", append([]string{"vet"}, dirs...)...); err != nil {
+	if err := writeTest(work, module, dirs); err != nil {
+		return err
+	}
+	if out, err := command(work, "go", append([]string{"vet", "./" + testDir}, dirs...)...); err != nil {
 		return fmt.Errorf("vet: %w\n%s", err, out)
 	}
-	out, err := command(work, "go", append([]string{"test", "-vet=off", "-v", "-run", "TestCorpus"}, dirs...)...)
+	out, err := command(work, "go", "test", "-vet=off", "-v", "./"+testDir)
 	for _, match := range failures.FindAllStringSubmatch(out, -1) {
 		o.failed = append(o.failed, match[1])
 	}
@@ -175,15 +179,33 @@ func (o *outcome) test(work string) error {
 }
 
 var (
-	failures  = regexp.MustCompile(`(?m)^    --- FAIL: TestCorpus/(\S+)`)
-	passes    = regexp.MustCompile(`(?m)^    --- PASS: TestCorpus/(\S+)`)
+	failures  = regexp.MustCompile(`(?m)^        --- FAIL: TestCorpus/(\S+)`)
+	passes    = regexp.MustCompile(`(?m)^        --- PASS: TestCorpus/(\S+)`)
 	kindVars  = regexp.MustCompile(`(?m)^var (\w+) = patcher\.Kind\[\*\w+\.(\w+), `)
 	clauses   = regexp.MustCompile(`(?m)^package (\w+)`)
 	generated = regexp.MustCompile(`(?m)^func \(c \*(\w+)StatusClient\) Fetch\(.*\) \(\*([\w.]+), `)
 )
 
-// writeTest writes the behaviour test of one generated file beside it.
-func writeTest(path string) (names []string, err error) {
+// testDir is the package that runs the checks of all others.
+const testDir = "corpustest"
+
+// writeTest writes the test that runs the checks of every generated package.
+func writeTest(work, module string, dirs []string) error {
+	var imports, calls strings.Builder
+	for i, dir := range dirs {
+		dir = strings.TrimPrefix(dir, "./")
+		fmt.Fprintf(&imports, "\tp%d %q\n", i, module+"/"+dir)
+		fmt.Fprintf(&calls, "\tt.Run(%q, p%d.CheckAll)\n", strings.ReplaceAll(dir, "/", "."), i)
+	}
+	test := fmt.Sprintf("package %s\n\nimport (\n\t\"testing\"\n\n%s)\n\nfunc TestCorpus(t *testing.T) {\n%s}\n", testDir, imports.String(), calls.String())
+	if err := os.MkdirAll(filepath.Join(work, testDir), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(work, testDir, "corpus_test.go"), []byte(test), 0o666)
+}
+
+// writeChecks writes, beside one generated file, the function that checks its kinds.
+func writeChecks(path string) (names []string, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -205,9 +227,9 @@ func writeTest(path string) (names []string, err error) {
 	for _, spec := range slices.Sorted(keys(imports)) {
 		fmt.Fprintf(&specs, "\t%s\n", spec)
 	}
-	test := fmt.Sprintf("package %s\n\nimport (\n\t\"testing\"\n\n\t\"sigs.k8s.io/controller-runtime/pkg/client\"\n\t\"%s/hack/corpus/behaviour\"\n%s)\n\nfunc TestCorpus(t *testing.T) {\n%s}\n",
+	test := fmt.Sprintf("package %s\n\nimport (\n\t\"testing\"\n\n\t\"sigs.k8s.io/controller-runtime/pkg/client\"\n\t\"%s/hack/corpus/behaviour\"\n%s)\n\nfunc CheckAll(t *testing.T) {\n%s}\n",
 		clauses.FindStringSubmatch(string(content))[1], self, specs.String(), calls.String())
-	return names, os.WriteFile(filepath.Join(filepath.Dir(path), "corpus_test.go"), []byte(test), 0o666)
+	return names, os.WriteFile(filepath.Join(filepath.Dir(path), "corpus.go"), []byte(test), 0o666)
 }
 
 // importOf is the import spec that gives a package a name.
