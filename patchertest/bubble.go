@@ -69,7 +69,7 @@ func (e *explorer) runWorld(choose schedule.Chooser, record bool) outcome {
 	if err != nil {
 		return broken("model", err.Error())
 	}
-	cfg.Record = record
+	cfg.Record, cfg.Clients = record, &e.clients
 	w, err := world.New(cfg)
 	if err != nil {
 		return broken("model", err.Error())

@@ -22,7 +22,7 @@ func (e *explorer) catalogFor(m *Model) (*sim.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.catalog, e.crds = catalog, m.CRDs
+	e.catalog, e.crds, e.clients = catalog, m.CRDs, world.Pool{}
 	return catalog, nil
 }
 

@@ -57,6 +57,7 @@ type explorer struct {
 	build func() Model
 
 	catalog *sim.Catalog
+	clients world.Pool
 	crds    []*apiextensionsv1.CustomResourceDefinition
 
 	ordersSeen bool // some schedule depended on the order of writes to different objects

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
@@ -273,7 +272,7 @@ func (w *World) doForeign(x *writer) error {
 	x.next++
 	w.begin("writer/"+x.name, &Record{Who: x.name, Call: f.Name})
 	reads := map[sim.Key]map[string]any{}
-	c, err := sim.NewClient(w.cfg.Catalog, func(_ *http.Request, r *sim.Request) (*sim.Answer, error) {
+	c, err := w.cfg.Clients.foreign(w, func(_ *http.Request, r *sim.Request) (*sim.Answer, error) {
 		before := len(w.Server.Log())
 		answer := w.Server.Handle(r)
 		w.touchRequest(r, answer)
@@ -283,12 +282,12 @@ func (w *World) doForeign(x *writer) error {
 		}
 		w.digest(r.Verb, keyText(r.Key()), r.Body, answer.Code)
 		return answer, nil
-	}, nil)
+	})
 	if err != nil {
 		return err
 	}
 	w.record.Answer = "done"
-	if err := f.Run(context.Background(), client.Client(c)); err != nil {
+	if err := f.Run(context.Background(), c); err != nil {
 		w.record.Answer = "failed: " + err.Error()
 		if !ordinaryRefusal(err) {
 			w.fail(&Violation{Invariant: "model", Detail: fmt.Sprintf("foreign step %q: %v", f.Name, err), Broken: true})

@@ -191,27 +191,27 @@ type viewEntry struct {
 }
 
 // reader is the cached half of a process's client. Each read waits at the gate like every call.
-type reader struct{ c *controller }
+type reader struct{ entry *pooled }
 
 // Get implements client.Reader.
 func (r *reader) Get(ctx context.Context, key client.ObjectKey, out client.Object, _ ...client.GetOption) error {
-	kind, err := r.c.proc.w.cfg.Catalog.KindFor(out)
+	kind, err := r.entry.owner.proc.w.cfg.Catalog.KindFor(out)
 	if err != nil {
 		return err
 	}
 	c := &call{verb: "get", kind: kind, key: sim.Key{Kind: kind.GVK.GroupKind(), Namespace: key.Namespace, Name: key.Name}, cached: true, out: out}
-	return r.c.park(ctx, c)
+	return r.entry.owner.park(ctx, c)
 }
 
 // List implements client.Reader.
 func (r *reader) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
-	kind, err := r.c.proc.w.cfg.Catalog.KindFor(out)
+	kind, err := r.entry.owner.proc.w.cfg.Catalog.KindFor(out)
 	if err != nil {
 		return err
 	}
 	c := &call{verb: "list", kind: kind, key: sim.Key{Kind: kind.GVK.GroupKind()}, cached: true, list: out}
 	c.options.ApplyOptions(opts)
-	return r.c.park(ctx, c)
+	return r.entry.owner.park(ctx, c)
 }
 
 // readCache answers a cached call in the scheduler's goroutine, while the caller waits.

@@ -19,6 +19,7 @@ import (
 // Config is the model, and how it is run.
 type Config struct {
 	Catalog     *sim.Catalog
+	Clients     *Pool // kept from schedule to schedule, or nil
 	Objects     []client.Object
 	Controllers []Controller
 	Foreign     []Foreign

@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing/synctest"
@@ -21,6 +20,7 @@ import (
 type process struct {
 	w           *World
 	index       int
+	life        int // how often it has crashed
 	name        string
 	caches      map[schema.GroupKind]*cache
 	controllers []*controller
@@ -64,6 +64,9 @@ type run struct {
 
 func (w *World) newProcess(index int, before *process) (*process, error) {
 	p := &process{w: w, index: index, name: fmt.Sprintf("replica %d", index), caches: map[schema.GroupKind]*cache{}}
+	if before != nil {
+		p.life = before.life + 1
+	}
 	for i := range w.cfg.Controllers {
 		c, err := w.newController(p, &w.cfg.Controllers[i])
 		if err != nil {
@@ -85,18 +88,13 @@ func (w *World) newController(p *process, cfg *Controller) (*controller, error) 
 		cfg: cfg, proc: p, name: cfg.Name, freed: -1, queue: map[requestKey]bool{}, timers: map[requestKey]time.Time{},
 		early: map[requestKey]int{}, errors: map[requestKey]int{}, lastRun: map[requestKey]*run{},
 	}
-	handle := func(req *http.Request, r *sim.Request) (*sim.Answer, error) { return c.gate(req, r) }
-	cached, err := sim.NewClient(w.cfg.Catalog, handle, &client.CacheOptions{Reader: &reader{c: c}, DisableFor: cfg.Uncached})
+	clients, err := w.cfg.Clients.get(w, c, p.life)
 	if err != nil {
 		return nil, err
 	}
-	live, err := sim.NewClient(w.cfg.Catalog, handle, nil)
-	if err != nil {
-		return nil, err
-	}
-	c.client = cached
+	clients.owner, c.client = c, clients.cached
 	restore := w.answerAtOnce()
-	c.rec = cfg.New(cached, live)
+	c.rec = cfg.New(clients.cached, clients.live)
 	restore()
 	if c.rec == nil {
 		return nil, fmt.Errorf("controller %s: expected New to return a reconciler, found nil", cfg.Name)
