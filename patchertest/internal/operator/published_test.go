@@ -133,7 +133,7 @@ func TestPublishedFailure(t *testing.T) {
 		"two replicas": {patchertest.Replicas(2)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := patchertest.Check(t, published(t, onePatcher), opts...); r.Violation != nil || !r.Exhaustive {
+			if r := patchertest.Check(t, published(t, onePatcher), append(opts, patient)...); r.Violation != nil || !r.Exhaustive {
 				t.Errorf("expected the generated patcher to hold in every schedule, found %s", r)
 			} else {
 				t.Log(r)
