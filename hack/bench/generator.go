@@ -58,7 +58,9 @@ func generatorTable(rounds int) ([]row, error) {
 					samples[who] = append(samples[who], s)
 				}
 			}
-			rows = append(rows, summarise("generator", input.name+"/"+state, by, samples)...)
+			measured := summarise("generator", input.name+"/"+state, by, samples)
+			print(os.Stderr, measured) // the large inputs take minutes
+			rows = append(rows, measured...)
 		}
 	}
 	return rows, nil
