@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,5 +25,17 @@ func TestLockOnlyWhereSafe(t *testing.T) {
 	}
 	if seen != 11 {
 		t.Errorf("judged %d sites, expected 11", seen)
+	}
+}
+
+// Where the patcher package is missing, -fix says how to make it.
+func TestGeneratorCommand(t *testing.T) {
+	dir := module(t, "cells")
+	if err := os.RemoveAll(filepath.Join(dir, "api", "v1", "v1status")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, stderr := runLint(t, "-diff", "./api/v1", "./blindmerge")
+	if want := "make it with: statuspatcher-gen paths=./api/v1\n"; !strings.Contains(stderr, want) {
+		t.Errorf("stderr is %q, expected %q in it", stderr, want)
 	}
 }
