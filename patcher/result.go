@@ -6,10 +6,10 @@ type Result string
 const (
 	// ResultUnchanged: nothing differed from the base, and no request was sent.
 	ResultUnchanged Result = "unchanged"
-	// ResultPatched: the write landed on the resourceVersion of the base.
+	// ResultPatched: the write landed on the state that it was decided on.
 	ResultPatched Result = "patched"
 	// ResultRebased: the write landed on a newer resourceVersion, found to differ in nothing that the decision rested on
-	// (see RebaseOnConflict), or by a later attempt of Retry.
+	// (see RebaseOnConflict).
 	ResultRebased Result = "rebased"
 	// ResultGone: the object was being deleted when it was read, and is gone now. There is nothing left to write to.
 	ResultGone Result = "gone"
