@@ -30,9 +30,13 @@ func generatorTable(rounds int) ([]row, error) {
 	}
 	var rows []row
 	for _, input := range inputs {
-		dir := filepath.Join(work, input.name)
-		if err := input.write(dir); err != nil {
-			return nil, fmt.Errorf("%s: %w", input.name, err)
+		// Each has a copy of its own, or controller-gen would load our output, which imports controller-runtime.
+		dirs := map[string]string{}
+		for who, suffix := range map[string]string{"statuspatcher-gen": "-ours", "controller-gen object": "-theirs"} {
+			dirs[who] = filepath.Join(work, input.name+suffix)
+			if err := input.write(dirs[who]); err != nil {
+				return nil, fmt.Errorf("%s: %w", input.name, err)
+			}
 		}
 		commands := map[string][]string{
 			"statuspatcher-gen":     {patcherGen, "paths=./..."},
@@ -51,7 +55,7 @@ func generatorTable(rounds int) ([]row, error) {
 					if state == "cold" {
 						cache = filepath.Join(work, fmt.Sprintf("cache-%s-%d-%d", input.name, round, len(who)))
 					}
-					s, err := timed(dir, cache, commands[who])
+					s, err := timed(dirs[who], cache, commands[who])
 					if err != nil {
 						return nil, fmt.Errorf("%s: %s: %w", input.name, who, err)
 					}

@@ -117,4 +117,12 @@ var changes = []change{
 		last.Status, last.Reason, last.LastTransitionTime = metav1.ConditionFalse, "Degraded", metav1.NewTime(epoch.Add(time.Minute))
 		return func(s *v1.WorkloadStatus) { s.Conditions = conditions }
 	}},
+	// plan has a required field in an object, which takes the patcher through trees of JSON.
+	{"plan", func(w *v1.Workload) func(*v1.WorkloadStatus) {
+		plan := &v1.Plan{ID: "9d1e-plan"}
+		if old := w.DeepCopy().Status.Plan; old != nil {
+			plan.Tasks = append(old.Tasks, v1.Task{Name: "one-more"})
+		}
+		return func(s *v1.WorkloadStatus) { s.Plan = plan }
+	}},
 }
