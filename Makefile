@@ -8,6 +8,9 @@ LATEST_MODFILE  := hack/latest/go.mod
 
 # What has patchers, and is generated again by make generate.
 API_PATHS := paths=./examples/... paths=./patcher/internal/testapi/...
+# Kinds that nobody here can mark. HEAVY are those of heavy modules, which only hack/fuzz requires.
+FOREIGN := types=k8s.io/api/apps/v1.Deployment,k8s.io/api/core/v1.Node,k8s.io/api/core/v1.Pod
+HEAVY   := types=github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1.Certificate,github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1.CertificateRequest,sigs.k8s.io/cluster-api/api/core/v1beta2.Cluster,sigs.k8s.io/cluster-api/api/core/v1beta2.Machine
 # What is safe for concurrent use, and says so: tested with the race detector.
 RACE := ./patcher/... ./patchertest/realserver/...
 
@@ -25,11 +28,13 @@ generate: ## Generate DeepCopy, CRDs and status patchers of the examples.
 	go tool controller-gen crd paths=./examples/database-operator/... output:crd:dir=examples/database-operator/config/crd
 	go tool controller-gen crd paths=./patcher/internal/testapi/... output:crd:dir=patcher/internal/testapi/crd
 	go run ./cmd/statuspatcher-gen $(API_PATHS)
+	go run ./cmd/statuspatcher-gen $(FOREIGN) output:dir=patcher/internal/foreignstatus
 
 .PHONY: verify
 verify: ## Fail when generated code is stale, unformatted or does not vet.
 	hack/verify-unchanged.sh $(MAKE) --no-print-directory generate
 	go run ./cmd/statuspatcher-gen $(API_PATHS) verify
+	go run ./cmd/statuspatcher-gen $(FOREIGN) output:dir=patcher/internal/foreignstatus verify
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | grep -v testdata | xargs gofmt -l); \
 	  [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted" >&2; exit 1; }
 	go vet ./...
@@ -55,8 +60,13 @@ FUZZ = for kind in $(1); do \
 corpus: ## Try the generator on public APIs: every kind generated, compiled, vetted and flushed.
 	go run ./hack/corpus
 
+.PHONY: generate-fuzz
+generate-fuzz: ## Generate the patchers that hack/fuzz fuzzes.
+	go build -o bin/statuspatcher-gen ./cmd/statuspatcher-gen
+	cd hack/fuzz && GOWORK=off ../../bin/statuspatcher-gen $(HEAVY) output:dir=heavystatus
+
 .PHONY: fuzz
-fuzz: ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
+fuzz: generate-fuzz ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
 	$(call FUZZ,Cell Gauge Database Pod Node Deployment,patcher/internal/fuzz)
 	$(call FUZZ,Cluster Machine Certificate CertificateRequest,hack/fuzz)
 
