@@ -12,9 +12,6 @@ import (
 // TestBesideOtherGenerators: the other generators of the field make the same files with and without our output in the tree, in
 // a child package and in the API package.
 func TestBesideOtherGenerators(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds controller-gen and deepcopy-gen")
-	}
 	want := othersOutput(t)
 	for _, name := range []string{"crd/app.example.com_cells.yaml", "rbac/role.yaml", "api/v1/zz_generated.deepcopy.go", "api/v1/applyconfiguration/api/v1/cell.go", "api/v1/zz_copies.go"} {
 		if want[name] == "" {
