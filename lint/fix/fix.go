@@ -14,6 +14,7 @@ func Suggest(findings []*class.Finding, tracker *object.Tracker, patchers Patche
 	move(findings, s, patchers)
 	for _, f := range findings {
 		if f.Site != nil && f.Allowed == "" && len(f.Fixes) == 0 {
+			recapture(f, s)
 			lock(f, s)
 		}
 	}

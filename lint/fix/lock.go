@@ -2,12 +2,17 @@ package fix
 
 import (
 	"go/ast"
+	"go/types"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
+	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
 )
 
-const lockMessage = "Add the optimistic lock"
+const (
+	lockMessage = "Add the optimistic lock"
+	lockOption  = "MergeFromWithOptimisticLock"
+)
 
 // lock adds MergeFromWithOptimisticLock to the diff that feeds a blind patch. A lock in the wrong place conflicts for
 // ever, which is worse than the race, so it is safe only if nothing can write the object after it was read.
@@ -20,20 +25,52 @@ func lock(f *class.Finding, s *safety) {
 		return
 	}
 	pkg := f.Merge.Frame.Fn.Pkg
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return // dot-imported
-	}
-	qualifier, ok := sel.X.(*ast.Ident)
-	if !ok {
+	edits := lockEdits(pkg, call)
+	if edits == nil {
 		return
-	}
-	edits := []class.Edit{{Pos: call.Rparen, End: call.Rparen, Text: ", " + qualifier.Name + ".MergeFromWithOptimisticLock{}"}}
-	if _, options := kube.MergeFrom(pkg.Callee(call)); !options {
-		edits = append(edits, class.Edit{Pos: sel.Sel.Pos(), End: sel.Sel.End(), Text: "MergeFromWithOptions"})
 	}
 	safe := pkg == f.Fn.Pkg && !f.Dropped && !usedElsewhere(f, call) && s.freshUntil(f)
 	f.Fixes = append(f.Fixes, class.FixEdit{Message: lockMessage, Safe: safe, Edits: edits})
+}
+
+// lockEdits add the option to a call that makes a diff; nil where the call does not say by which name it is imported.
+func lockEdits(pkg *flow.Package, merge *ast.CallExpr) []class.Edit {
+	sel, ok := ast.Unparen(merge.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return nil // dot-imported
+	}
+	qualifier, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	edits := []class.Edit{{Pos: merge.Rparen, End: merge.Rparen, Text: ", " + qualifier.Name + "." + lockOption + "{}"}}
+	if _, options := kube.MergeFrom(pkg.Callee(merge)); !options {
+		edits = append(edits, class.Edit{Pos: sel.Sel.Pos(), End: sel.Sel.End(), Text: "MergeFromWithOptions"})
+	}
+	return edits
+}
+
+// lockedText is such a call with the option, and whether it has it already; empty where it cannot be written.
+func lockedText(pkg *flow.Package, merge *ast.CallExpr) (text string, locked bool) {
+	for _, a := range merge.Args[1:] {
+		if kube.IsLockOption(pkg.TypeOf(a)) {
+			return types.ExprString(merge), true
+		}
+	}
+	sel, ok := ast.Unparen(merge.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return "", false
+	}
+	name := sel.Sel.Name
+	if _, options := kube.MergeFrom(pkg.Callee(merge)); !options {
+		name = "MergeFromWithOptions"
+	}
+	qualifier := types.ExprString(sel.X)
+	text = qualifier + "." + name + "("
+	for _, a := range merge.Args {
+		text += types.ExprString(a) + ", "
+	}
+	return text + qualifier + "." + lockOption + "{})", false
 }
 
 // usedElsewhere: the patch is held in a variable that more than this write uses.

@@ -5,7 +5,6 @@ import (
 	"go/types"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
-	"github.com/statuspatcher/statuspatcher/lint/errflow"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
 	"github.com/statuspatcher/statuspatcher/lint/object"
@@ -19,6 +18,7 @@ type safety struct {
 	kind    types.Type             // of the object in question
 	keys    []string               // paths of what it is read by
 	ignore  map[*ast.CallExpr]bool // writes that the fix moves, too
+	others  string                 // path of a list's item: here it stands for the other items, which are other objects
 }
 
 // freshUntil: the object was read in sight, in this function or in every caller, and nothing can write it from there to
@@ -53,8 +53,12 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool
 			return false
 		}
 	}
+	items := itemOf(f, node, path)
 	entry = f.WalkBack(at, func(p flow.Point) bool {
 		n := p.Node()
+		if items != nil && (n.Pos() < items.Body.Pos() || n.Pos() >= at.Node().Pos()) {
+			return false // an earlier turn of the loop, for another item
+		}
 		if p == at {
 			ok = false // in a loop: the write before this one is a write
 			return false
@@ -69,6 +73,9 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool
 	})
 	if !ok {
 		return false
+	}
+	if items != nil {
+		return s.listFresh(f, items, path)
 	}
 	if !entry {
 		return true
@@ -146,7 +153,7 @@ func (s *safety) reads(f *flow.Func, n ast.Node, path string) bool {
 // mayWrite: a call in the node writes the object, or gets a client together with it or its key and was not seen not to.
 func (s *safety) mayWrite(f *flow.Func, n ast.Node, path string) bool {
 	for _, ev := range s.tracker.Events(f, n) {
-		if ev.Kind == object.Write && !s.ignore[ev.Call] && (flow.Within(ev.Path, path) || s.sameKind(ev)) {
+		if ev.Kind == object.Write && !s.ignore[ev.Call] && !s.refreshes(f, ev, path) && !s.other(ev.Path) && (flow.Within(ev.Path, path) || s.sameKind(ev)) {
 			return true
 		}
 	}
@@ -160,6 +167,24 @@ func (s *safety) mayWrite(f *flow.Func, n ast.Node, path string) bool {
 	return may
 }
 
+// refreshes: a write after which the object in memory is again what the server has, so that a lock on it holds. A base
+// that was captured before it is another matter: that is the class stale-base. Behind a patcher's back it is none.
+func (s *safety) refreshes(f *flow.Func, ev object.Event, path string) bool {
+	return s.ignore == nil && inPlace(f, ev, path)
+}
+
+// inPlace: the client writes the object itself, and decodes the answer into it.
+func inPlace(f *flow.Func, ev object.Event, path string) bool {
+	if ev.In != f || ev.Path != path || ev.Call != ev.At {
+		return false
+	}
+	switch w, verb := kube.Kind(f.Pkg.Callee(ev.Call)); w {
+	case kube.Main, kube.SubResource:
+		return verb == kube.Update || verb == kube.Patch
+	}
+	return false
+}
+
 // sameKind: another variable of the same kind can be the same object on the server.
 func (s *safety) sameKind(ev object.Event) bool {
 	if s.kind == nil || ev.Obj == nil {
@@ -167,170 +192,4 @@ func (s *safety) sameKind(ev object.Event) bool {
 	}
 	t := ev.In.Pkg.TypeOf(ev.Obj)
 	return t == nil || types.IsInterface(t) || kube.Named(t) == nil || kube.Named(s.kind) == nil || kube.Named(t).Obj() == kube.Named(s.kind).Obj()
-}
-
-func (s *safety) callMayWrite(f *flow.Func, call *ast.CallExpr, path string) bool {
-	if tv, ok := f.Pkg.Info.Types[call.Fun]; ok && (tv.IsType() || tv.IsBuiltin()) {
-		return false
-	}
-	fn := f.Pkg.Callee(call)
-	if harmless(fn) || !s.concerns(f, call, path) {
-		return false
-	}
-	decls := f.Pkg.DeclsOf(call)
-	if len(decls) == 0 {
-		return s.getsClient(f, call, fn)
-	}
-	for _, d := range decls {
-		if s.writesKind(d, 0) || !s.seenHarmless(d, f, call, path) {
-			return true
-		}
-	}
-	return false
-}
-
-// writesKind: a function writes some object of the kind, itself or in what it calls: it may be this one, read by its key.
-func (s *safety) writesKind(d *flow.Func, depth int) bool {
-	if depth > 4 || d.Body() == nil {
-		return depth > 4
-	}
-	found := false
-	ast.Inspect(d.Body(), func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || found || s.ignore[call] {
-			return !found
-		}
-		w, verb := kube.Kind(d.Pkg.Callee(call))
-		switch {
-		case w == kube.NoWriter:
-			for _, next := range d.Pkg.DeclsOf(call) {
-				found = found || next != d && s.writesKind(next, depth+1)
-			}
-		case verb == kube.Create || verb == kube.Delete || w == kube.Generated || len(call.Args) < 2:
-		default:
-			found = s.sameKind(object.Event{In: d, Obj: call.Args[1]})
-		}
-		return !found
-	})
-	return found
-}
-
-// harmless: the client's own reads, and calls that only look.
-func harmless(fn *types.Func) bool {
-	if fn == nil {
-		return false
-	}
-	if into, returns := kube.IsGet(fn); into || returns || kube.IsList(fn) || kube.IsCopy(fn) {
-		return true
-	}
-	path := kube.PkgPath(fn)
-	if errflow.IsLogPackage(path, fn.Name()) || path == kube.ErrorsPath || path == "errors" || path == "fmt" {
-		return true
-	}
-	if w, _ := kube.Kind(fn); w != kube.NoWriter {
-		return true // writes were looked at as events; this one is of another object
-	}
-	return false
-}
-
-// concerns: the call gets the object, a part of it or its key.
-func (s *safety) concerns(f *flow.Func, call *ast.CallExpr, path string) bool {
-	found := false
-	check := func(e ast.Expr) {
-		ast.Inspect(e, func(n ast.Node) bool {
-			if _, lit := n.(*ast.FuncLit); lit {
-				return false
-			}
-			if x, ok := n.(ast.Expr); ok && !found {
-				p := f.Path(x)
-				found = p != "" && (flow.Within(p, path) || flow.Within(path, p) && !kube.IsContext(f.Pkg.TypeOf(x)))
-				for _, key := range s.keys {
-					found = found || p != "" && flow.Within(p, key)
-				}
-			}
-			return !found
-		})
-	}
-	for _, a := range call.Args {
-		check(a)
-	}
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
-		check(sel.X)
-	}
-	return found
-}
-
-// getsClient: an unseen function has a client at hand: as an argument, in its receiver, or nobody knows.
-func (s *safety) getsClient(f *flow.Func, call *ast.CallExpr, fn *types.Func) bool {
-	if fn == nil {
-		return true // a function value
-	}
-	for _, a := range call.Args {
-		if kube.HoldsClient(f.Pkg.TypeOf(a)) {
-			return true
-		}
-	}
-	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-	if !ok || fn.Signature().Recv() == nil {
-		return false
-	}
-	t := f.Pkg.TypeOf(sel.X)
-	return kube.HoldsClient(t) || types.IsInterface(t) && !kube.IsObject(t) && !standard(fn)
-}
-
-func standard(fn *types.Func) bool {
-	return fn.Pkg() == nil || kube.PkgPath(fn) == "context"
-}
-
-// seenHarmless: the body of a declared function neither writes the parameters that concern the object nor hands them on
-// to anything that might.
-func (s *safety) seenHarmless(d, f *flow.Func, call *ast.CallExpr, path string) bool {
-	if s.busy[d] {
-		return true // recursion adds nothing
-	}
-	s.busy[d] = true
-	defer delete(s.busy, d)
-	sig := d.Signature()
-	if sig == nil {
-		return false
-	}
-	for i := -1; i < sig.Params().Len(); i++ {
-		v, arg := d.Param(i), d.Argument(i, call)
-		if arg == nil || v == nil {
-			continue
-		}
-		p := f.Path(arg)
-		if p == "" || !flow.Within(p, path) && !flow.Within(path, p) {
-			if i >= 0 && s.concernsExpr(f, arg, path) && kube.HoldsClient(receiverType(sig)) {
-				return false // its key goes to something that holds a client
-			}
-			continue
-		}
-		if i == -1 && flow.Within(path, p) && p != path {
-			continue // the object is a field of the receiver: too many do nothing with it; writes were looked at as events
-		}
-		below := flow.VarPath(v)
-		if s.mayWrite(d, d.Body(), below) {
-			return false
-		}
-	}
-	return true
-}
-
-func receiverType(sig *types.Signature) types.Type {
-	if sig.Recv() == nil {
-		return nil
-	}
-	return sig.Recv().Type()
-}
-
-func (s *safety) concernsExpr(f *flow.Func, e ast.Expr, path string) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if x, ok := n.(ast.Expr); ok && !found {
-			found = flow.Within(f.Path(x), path)
-		}
-		return !found
-	})
-	return found
 }

@@ -71,6 +71,11 @@ func IsRawPatch(fn *types.Func) bool {
 // IsLockOption reports whether t is the option that puts the base's resourceVersion into the patch.
 func IsLockOption(t types.Type) bool { return IsNamed(t, ClientPath, "MergeFromWithOptimisticLock") }
 
+// IsFinalizerHelper reports whether fn looks at or changes the finalizers of an object, and nothing else.
+func IsFinalizerHelper(fn *types.Func) bool {
+	return IsFunc(fn, ControllerutilPath, "AddFinalizer", "RemoveFinalizer", "ContainsFinalizer")
+}
+
 // IsRetry reports whether fn runs a function again when it fails with a conflict.
 func IsRetry(fn *types.Func) bool {
 	return IsFunc(fn, RetryPath, "RetryOnConflict")
