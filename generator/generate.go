@@ -43,6 +43,7 @@ func Run(o Options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if !o.Verify {
+		sweep(sortedKeys(want))
 		return g.write(changes)
 	}
 	for _, c := range changes {

@@ -113,7 +113,7 @@ func makeDirs(dir string) (made []string, err error) {
 	return append(made, dir), nil
 }
 
-// stage writes the new content to a file beside its place. The name keeps the go command from reading it.
+// stage writes the new content to a file beside its place.
 func stage(c change) (string, error) {
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(c.path); err == nil {
@@ -122,9 +122,8 @@ func stage(c change) (string, error) {
 	var temp *os.File
 	var err error
 	for n := 0; ; n++ {
-		name := filepath.Join(filepath.Dir(c.path), fmt.Sprintf(".%s.%d.%d.tmp", OutputName, os.Getpid(), n))
 		// Not os.CreateTemp: its files are for the owner alone, whatever the umask says.
-		temp, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		temp, err = os.OpenFile(stageName(c.path, n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
