@@ -1,8 +1,6 @@
 package driver
 
 import (
-	"fmt"
-	"go/token"
 	"os"
 	"sort"
 
@@ -28,38 +26,33 @@ type FixedFile struct {
 
 // Fix applies the safe fixes of items in memory, and checks that every package still compiles.
 func (m *Module) Fix(load Load, items []Item) (*Fixed, error) {
-	byFile := map[string][]Item{}
+	byPackage := map[string][]Item{}
 	for _, it := range items {
 		if safeFix(it.Finding) != nil {
-			name := m.Fset.Position(it.Finding.Pos).Filename
-			byFile[name] = append(byFile[name], it)
+			byPackage[it.Package.PkgPath] = append(byPackage[it.Package.PkgPath], it)
 		}
 	}
 	fixed := &Fixed{Done: map[*class.Finding]bool{}}
-	owner := map[string][]Item{}
-	for name, its := range byFile {
-		before, err := os.ReadFile(name)
+	for pkg, its := range byPackage {
+		changes, done := collect(m.Fset, its)
+		files, err := changes.apply(pkg)
 		if err != nil {
-			return nil, err
-		}
-		after, done, err := apply(m.Fset, name, before, its)
-		if err != nil {
-			fixed.Failed = append(fixed.Failed, Problem{Package: its[0].Package.PkgPath, Errors: []string{err.Error()}})
+			fixed.Failed = append(fixed.Failed, Problem{Package: pkg, Errors: []string{err.Error()}})
 			continue
 		}
-		owner[name] = done
-		fixed.Files = append(fixed.Files, FixedFile{Name: name, Before: before, After: after, pkg: its[0].Package.PkgPath})
-	}
-	sort.Slice(fixed.Files, func(i, j int) bool { return fixed.Files[i].Name < fixed.Files[j].Name })
-	if err := m.dropBroken(load, fixed); err != nil {
-		return nil, err
-	}
-	for _, f := range fixed.Files {
-		for _, it := range owner[f.Name] {
+		fixed.Files = append(fixed.Files, files...)
+		for _, it := range done {
 			fixed.Done[it.Finding] = true
 		}
 	}
-	return fixed, nil
+	sort.Slice(fixed.Files, func(i, j int) bool { return fixed.Files[i].Name < fixed.Files[j].Name })
+	broken, err := m.dropBroken(load, fixed)
+	for _, it := range items {
+		if broken[it.Package.PkgPath] {
+			delete(fixed.Done, it.Finding)
+		}
+	}
+	return fixed, err
 }
 
 func safeFix(f *class.Finding) *class.FixEdit {
@@ -71,62 +64,10 @@ func safeFix(f *class.Finding) *class.FixEdit {
 	return nil
 }
 
-// apply makes the edits of one file. A fix that overlaps an earlier one waits for the next run.
-func apply(fset *token.FileSet, name string, src []byte, items []Item) ([]byte, []Item, error) {
-	type edit struct {
-		from, to int
-		text     string
-	}
-	var edits []edit
-	var done []Item
-	taken := func(from, to int) bool {
-		for _, e := range edits {
-			if from < e.to && e.from < to {
-				return true
-			}
-		}
-		return false
-	}
-	for _, it := range items {
-		var own []edit
-		clash := false
-	edit:
-		for _, e := range safeFix(it.Finding).Edits {
-			from, to := fset.Position(e.Pos).Offset, fset.Position(e.End).Offset
-			// An import that two fixes need, or a fix that mends several sites, is one edit.
-			for _, old := range edits {
-				if old == (edit{from, to, e.Text}) {
-					continue edit
-				}
-			}
-			clash = clash || taken(from, to)
-			own = append(own, edit{from, to, e.Text})
-		}
-		if !clash {
-			edits = append(edits, own...)
-			done = append(done, it)
-		}
-	}
-	sort.SliceStable(edits, func(i, j int) bool { return edits[i].from < edits[j].from })
-	var out []byte
-	last := 0
-	for _, e := range edits {
-		out = append(out, src[last:e.from]...)
-		out = append(out, e.text...)
-		last = e.to
-	}
-	out = append(out, src[last:]...)
-	tidied, err := tidyImports(name, out)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: the fixed file does not parse: %w", name, err)
-	}
-	return tidied, done, nil
-}
-
-// dropBroken type-checks the fixed packages in an overlay and leaves out those that no longer compile.
-func (m *Module) dropBroken(load Load, fixed *Fixed) error {
+// dropBroken type-checks the fixed packages in an overlay, and leaves out those that no longer compile.
+func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err error) {
 	if len(fixed.Files) == 0 {
-		return nil
+		return nil, nil
 	}
 	broken := map[string]bool{}
 	for _, p := range m.Problems {
@@ -144,9 +85,9 @@ func (m *Module) dropBroken(load Load, fixed *Fixed) error {
 	}
 	again, err := load.Run()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bad := map[string]bool{}
+	bad = map[string]bool{}
 	for _, p := range again.Problems {
 		if !broken[p.Package] {
 			bad[p.Package] = true
@@ -160,7 +101,7 @@ func (m *Module) dropBroken(load Load, fixed *Fixed) error {
 		}
 	}
 	fixed.Files = kept
-	return nil
+	return bad, nil
 }
 
 // Diff is a file's change as a unified diff.

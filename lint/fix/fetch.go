@@ -25,13 +25,15 @@ func (m *mover) fetch() bool {
 	if c == "" || !m.sameClient(c) {
 		return false
 	}
-	cells := m.fresh(strings.ToLower(m.kind.Obj().Name()[:1])+m.kind.Obj().Name()[1:]+"Patchers", "patchers")
-	m.patcher = m.fresh(m.obj.Name()+"Status", m.obj.Name()+"Patcher")
-	if cells == "" || m.patcher == "" {
+	statuses := m.freshIn(m.fn, statusesNames(m.kind)...)
+	m.patcher = m.freshIn(m.fn, m.obj.Name()+"Status", m.obj.Name()+"Patcher")
+	if statuses == "" || m.patcher == "" {
 		return false
 	}
-	text := cells + " := " + path.Base(m.child) + ".New" + m.kind.Obj().Name() + "StatusClient(" + c + ", " + m.liveReader() + ")\n" +
-		m.obj.Name() + ", " + m.patcher + ", " + errName + " := " + cells + ".Fetch(" + types.ExprString(call.Args[0]) + ", " + m.key(call.Args[1]) + ")\n"
+	live := m.liveReader()
+	m.runtime = m.runtime || live == noLiveReader
+	text := statuses + " := " + path.Base(m.child) + ".New" + m.kind.Obj().Name() + "StatusClient(" + c + ", " + live + ")\n" +
+		m.obj.Name() + ", " + m.patcher + ", " + errName + " := " + statuses + ".Fetch(" + types.ExprString(call.Args[0]) + ", " + m.key(call.Args[1]) + ")\n"
 	if cond != nil {
 		text += "if " + types.ExprString(cond.Cond) + " "
 		m.replace(get.Pos(), cond.Body.Lbrace, text)
@@ -204,10 +206,16 @@ func (m *mover) redeclared(get ast.Stmt, name string) {
 	}
 }
 
-// fresh is the first of the names that the function does not use.
-func (m *mover) fresh(names ...string) string {
+// statusesNames are names for the variable that holds a kind's generated client.
+func statusesNames(kind *types.Named) []string {
+	name := kind.Obj().Name()
+	return []string{strings.ToLower(name[:1]) + name[1:] + "Statuses", "statuses"}
+}
+
+// freshIn is the first of the names that the function does not use.
+func (m *mover) freshIn(fn *flow.Func, names ...string) string {
 	used := map[string]bool{}
-	ast.Inspect(m.fn.Node(), func(n ast.Node) bool {
+	ast.Inspect(fn.Node(), func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			used[id.Name] = true
 		}
@@ -221,40 +229,7 @@ func (m *mover) fresh(names ...string) string {
 	return ""
 }
 
-// liveReader is a reader past the cache that is in reach: a field of the receiver that the package sets to the manager's
-// API reader. Without one the patcher may only flush.
-func (m *mover) liveReader() string {
-	recv := m.fn.Param(-1)
-	if recv != nil && kube.Named(recv.Type()) != nil && recv.Name() != "" {
-		if s, ok := kube.Named(recv.Type()).Underlying().(*types.Struct); ok {
-			for i := range s.NumFields() {
-				if m.isLive(s.Field(i)) {
-					return recv.Name() + "." + s.Field(i).Name()
-				}
-			}
-		}
-	}
-	return "patcher.NoLiveReader"
-}
-
-func (m *mover) isLive(field *types.Var) bool {
-	if !kube.IsNamed(field.Type(), kube.ClientPath, "Reader") {
-		return false
-	}
-	defs := m.fn.Pkg.FieldDefs(field)
-	for _, d := range defs {
-		call, ok := ast.Unparen(d.Rhs).(*ast.CallExpr)
-		if !ok {
-			return false
-		}
-		if fn := d.Fn.Pkg.Callee(call); fn == nil || fn.Name() != "GetAPIReader" {
-			return false
-		}
-	}
-	return len(defs) > 0
-}
-
-// imports adds the patcher package and, for NoLiveReader, the runtime, beside the import of the API package.
+// imports adds the patcher package and, where it is named, the runtime, beside the import of the API package.
 func (m *mover) imports() bool {
 	file := m.file()
 	api := importOf(file, m.kind.Obj().Pkg().Path())
@@ -262,7 +237,7 @@ func (m *mover) imports() bool {
 		return false
 	}
 	names := map[string]string{path.Base(m.child): m.child}
-	if strings.HasPrefix(m.liveReader(), "patcher.") {
+	if m.runtime {
 		names["patcher"] = kube.PatcherPath
 	}
 	for name, p := range names {
@@ -297,7 +272,7 @@ func importOf(file *ast.File, p string) *ast.ImportSpec {
 
 // nameTaken: something in the package or the file has the name already.
 func (m *mover) nameTaken(file *ast.File, name string) bool {
-	if m.fn.Pkg.Types.Scope().Lookup(name) != nil || m.fn.Param(-1) != nil && m.fn.Param(-1).Name() == name {
+	if m.fn.Pkg.Types.Scope().Lookup(name) != nil || m.fn.Outermost().Param(-1) != nil && m.fn.Outermost().Param(-1).Name() == name {
 		return true
 	}
 	for _, imp := range file.Imports {

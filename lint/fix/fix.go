@@ -12,6 +12,7 @@ import (
 func Suggest(findings []*class.Finding, tracker *object.Tracker, patchers Patchers) {
 	s := &safety{tracker: tracker, busy: map[*flow.Func]bool{}}
 	move(findings, s, patchers)
+	retryBlocks(findings, s, patchers)
 	for _, f := range findings {
 		if f.Site != nil && f.Allowed == "" && len(f.Fixes) == 0 {
 			recapture(f, s)

@@ -58,6 +58,7 @@ type mover struct {
 	kind    *types.Named
 	child   string // import path of the patcher package
 	patcher string // name of the patcher's variable
+	runtime bool   // the code names the runtime's package
 	out     []class.Edit
 }
 
@@ -229,15 +230,11 @@ func (m *mover) flushReturn(fn *flow.Func, ret *ast.ReturnStmt, site *ast.CallEx
 	}
 	var others string
 	for _, r := range ret.Results[:len(ret.Results)-1] {
-		switch x := ast.Unparen(r).(type) {
-		case *ast.CompositeLit, *ast.Ident, *ast.BasicLit:
-			others += types.ExprString(x.(ast.Expr)) + ", "
-			if lit, ok := x.(*ast.CompositeLit); ok && len(lit.Elts) > 0 {
-				return false // ExprString shortens it
-			}
-		default:
+		text, ok := plain(r)
+		if !ok {
 			return false
 		}
+		others += text + ", "
 	}
 	m.replace(ret.Pos(), ret.End(), "if _, err := "+call+"; err != nil {\nreturn "+others+"err\n}\nreturn "+others+"nil")
 	return true
@@ -256,7 +253,7 @@ func (m *mover) collect(f *class.Finding, held map[*types.Var]bool) bool {
 		return false
 	}
 	merge, ok := f.Merge.Expr.(*ast.CallExpr)
-	if !ok || f.Merge.Frame.Fn.Outermost() != m.fn {
+	if !ok || f.Merge.Frame.Fn.Outermost() != m.fn.Outermost() {
 		return false
 	}
 	if v := rootIdent(m.fn.Pkg, merge.Args[0]); v != nil && v != m.obj {
