@@ -67,7 +67,7 @@ generate-fuzz: ## Generate the patchers that hack/fuzz fuzzes.
 
 .PHONY: fuzz
 fuzz: generate-fuzz ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
-	$(call FUZZ,Cell Gauge Database Pod Node Deployment,patcher/internal/fuzz)
+	$(call FUZZ,Cell Gauge Dial Database Pod Node Deployment,patcher/internal/fuzz)
 	$(call FUZZ,Cluster Machine Certificate CertificateRequest,hack/fuzz)
 
 .PHONY: envtest

@@ -83,7 +83,7 @@ func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
 
 // capture copies the base out of obj.
 func (c *Client[T, S]) capture(obj T) base[S] {
-	b := base[S]{identity: identityOf(obj), metadata: metadataOf(obj, nil)}
+	b := base[S]{identity: identityOf(obj), metadata: metadataOf(obj)}
 	c.kind.DeepCopyInto(c.kind.Status(obj), &b.status)
 	return b
 }

@@ -49,10 +49,7 @@ func (d *change[S]) ofTexts(text textDiff) *change[S] {
 	if text.base != nil {
 		d.base = text.base
 	}
-	d.status = json.RawMessage("{}")
-	if text.status != nil {
-		d.status = text.status
-	}
+	d.status = orEmpty(text.status)
 	return d
 }
 

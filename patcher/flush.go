@@ -78,7 +78,7 @@ func (p *Patcher[T, S]) acknowledge(d *change[S], answer T) {
 // moveTo takes the answer's version over. Managed fields belong to the server: stale ones in a later Update would take
 // the ownership of this write back.
 func (p *Patcher[T, S]) moveTo(answer T) {
-	p.base.identity, p.base.metadata = identityOf(answer), metadataOf(answer, nil)
+	p.base.identity, p.base.metadata = identityOf(answer), metadataOf(answer)
 	p.obj.SetResourceVersion(answer.GetResourceVersion())
 	if len(p.obj.GetManagedFields()) > 0 {
 		p.obj.SetManagedFields(answer.GetManagedFields())

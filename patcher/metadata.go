@@ -18,20 +18,25 @@ type metadata struct {
 	owners              []metav1.OwnerReference
 }
 
-// metadataOf shares nothing with obj but what owner references point to, which nobody changes in place. The text goes
-// into room where that is large enough.
-func metadataOf(obj client.Object, room []string) metadata {
+// metadataOf shares nothing with obj but what owner references point to, which nobody changes in place.
+func metadataOf(obj client.Object) (m metadata) {
+	m.read(obj, nil)
+	return m
+}
+
+// read is metadataOf into m, which is empty; the text goes into room where that is large enough. It runs at every fetch,
+// and a metadata that is returned is copied twice.
+func (m *metadata) read(obj client.Object, room []string) {
 	labels, annotations, finalizers := obj.GetLabels(), obj.GetAnnotations(), obj.GetFinalizers()
-	m := metadata{labels: len(labels), annotations: len(annotations), owners: slices.Clone(obj.GetOwnerReferences())}
-	m.text = slices.Grow(room, 2*len(labels)+2*len(annotations)+len(finalizers))
+	m.labels, m.annotations, m.owners = len(labels), len(annotations), slices.Clone(obj.GetOwnerReferences())
+	text := slices.Grow(room, 2*len(labels)+2*len(annotations)+len(finalizers))
 	for key, value := range labels {
-		m.text = append(m.text, key, value)
+		text = append(text, key, value)
 	}
 	for key, value := range annotations {
-		m.text = append(m.text, key, value)
+		text = append(text, key, value)
 	}
-	m.text = append(m.text, finalizers...)
-	return m
+	m.text = append(text, finalizers...)
 }
 
 func (m metadata) labelPairs() []string      { return m.text[:2*m.labels] }

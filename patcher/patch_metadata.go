@@ -50,7 +50,7 @@ func (p *Patcher[T, S]) patchMetadata(ctx context.Context, mutate func(T), t *ta
 	if err != nil {
 		return "", err
 	}
-	p.base.metadata.carryOver(p.obj, metadataOf(answer, nil))
+	p.base.metadata.carryOver(p.obj, metadataOf(answer))
 	p.obj.SetDeletionTimestamp(answer.GetDeletionTimestamp())
 	p.moveTo(answer)
 	return ResultPatched, nil

@@ -20,13 +20,14 @@ type Patcher[T client.Object, S any] struct {
 	generation int64
 	onFlushed  []func(before, after *S)
 	// room holds the text of the first metadata, so that a patcher is one allocation.
-	room [16]string
+	room [12]string
 }
 
 // open starts a patcher on obj, whose status the base still lacks.
 func (p *Patcher[T, S]) open(c *Client[T, S], obj T) {
 	p.client, p.obj, p.active, p.generation = c, obj, obj, obj.GetGeneration()
-	p.base.identity, p.base.metadata = identityOf(obj), metadataOf(obj, p.room[:0])
+	p.base.identity = identityOf(obj)
+	p.base.metadata.read(obj, p.room[:0])
 }
 
 // Object returns the object that was fetched or passed to For. Callees may change its Status through any pointer.

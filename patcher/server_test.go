@@ -131,6 +131,62 @@ func TestS17_AtEveryLevelOfObjects(t *testing.T) {
 	}
 }
 
+// A Dial is compared field by field, without trees, and must send the same.
+func TestS17_AtEveryLevelOfObjectsThatNeedNoTrees(t *testing.T) {
+	w := newWire(t)
+	dial := &v1.Dial{ObjectMeta: metav1.ObjectMeta{Name: server.Namespace(t)}}
+	if err := w.Create(t.Context(), dial); err != nil {
+		t.Fatal(err)
+	}
+	dial, p, err := v1status.NewDialStatusClient(w, w).Fetch(t.Context(), client.ObjectKeyFromObject(dial))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested := func(level float64) map[string]any {
+		return map[string]any{"on": false, "level": level, "deep": map[string]any{"marks": []any{}}}
+	}
+	for _, row := range []struct {
+		name   string
+		mutate func(*v1.DialStatus)
+		want   map[string]any
+	}{
+		{"the first write", func(s *v1.DialStatus) { s.Phase = "Ready" },
+			map[string]any{"phase": "Ready", "ready": false, "nested": nested(0), "soft": map[string]any{}}},
+		{"an object that is new", func(s *v1.DialStatus) { s.Turn = &v1.Turn{Angle: 3} },
+			map[string]any{"ready": false, "nested": nested(0), "soft": map[string]any{},
+				"turn": map[string]any{"angle": 3.0, "nested": nested(0), "soft": map[string]any{}}}},
+		{"a field inside it", func(s *v1.DialStatus) { s.Ready, s.Nested.On, s.Nested.Level, s.Turn.Nested.Level = true, true, 1, 2 },
+			map[string]any{"ready": true, "nested": map[string]any{"on": true, "level": 1.0, "deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{},
+				"turn": map[string]any{"nested": nested(2), "soft": map[string]any{}}}},
+		{"an object that goes", func(s *v1.DialStatus) { s.Turn = nil },
+			map[string]any{"turn": nil, "nested": map[string]any{"deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{}}},
+	} {
+		row.mutate(&dial.Status)
+		sent := w.during(func() {
+			for _, want := range []patcher.Result{patcher.ResultPatched, patcher.ResultUnchanged} {
+				if result, err := p.Flush(t.Context()); err != nil || result != want {
+					t.Fatalf("%s: Flush: %q, %v, want %q", row.name, result, err, want)
+				}
+			}
+		})
+		if status := patchOf(t, sent)["status"]; !reflect.DeepEqual(status, row.want) {
+			t.Errorf("%s: sent %v, want %v", row.name, status, row.want)
+		}
+	}
+	t.Run("control: the plain locked patch is refused", func(t *testing.T) {
+		bare := &v1.Dial{ObjectMeta: metav1.ObjectMeta{Name: server.Namespace(t)}}
+		if err := w.Create(t.Context(), bare); err != nil {
+			t.Fatal(err)
+		}
+		base := bare.DeepCopy()
+		bare.Status.Phase = "Ready"
+		err := w.Status().Patch(t.Context(), bare, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+		if !apierrors.IsInvalid(err) {
+			t.Errorf("%v, want a 422", err)
+		}
+	})
+}
+
 func flushGauge(t *testing.T, p *v1status.GaugeStatusPatcher) {
 	t.Helper()
 	if result, err := p.Flush(t.Context()); err != nil || result != patcher.ResultPatched {

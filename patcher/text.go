@@ -1,7 +1,6 @@
 package patcher
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -11,7 +10,7 @@ import (
 )
 
 // Most changes are of fields whose JSON the API server stores as it is. For those, text against text decides what
-// changed, and the trees of diff.go, which cost some ten times as much, are not made. Where it cannot decide, trees do.
+// changed, and the trees of diff.go, which cost several times as much, are not made. Where it cannot decide, trees do.
 
 // texts are the fields of a status type, for the quick way; none where the type has embedded fields or is no struct.
 type texts []textField
@@ -24,14 +23,24 @@ type textField struct {
 	plain bool
 	// object: a merge patch goes into it; anything else it replaces whole.
 	object bool
+	// inner are the fields of an object that is not plain, which is compared field by field.
+	inner texts
 	// empty is what a nil list or map is sent as, where it must be.
 	empty []byte
 }
 
-func textsOf(t reflect.Type) texts {
-	if t.Kind() != reflect.Struct || marshalsItself(t) {
+// textsOf reads a type, once, when a Client is made.
+func textsOf(t reflect.Type) texts { return textReader{}.read(t) }
+
+// textReader has the types that it is inside of: in a recursive one the second level is left to trees.
+type textReader map[reflect.Type]bool
+
+func (r textReader) read(t reflect.Type) texts {
+	if t.Kind() != reflect.Struct || marshalsItself(t) || r[t] {
 		return nil
 	}
+	r[t] = true
+	defer delete(r, t)
 	var read texts
 	names := map[string]bool{}
 	for sf := range t.Fields() {
@@ -46,21 +55,25 @@ func textsOf(t reflect.Type) texts {
 			continue
 		}
 		names[name] = true
-		read = append(read, readTextField(sf, name, options))
+		read = append(read, r.readField(sf, name, options))
 	}
 	return read
 }
 
-func readTextField(sf reflect.StructField, name, options string) textField {
-	f := textField{index: sf.Index[0], required: isRequired(sf.Type, options)}
+func (r textReader) readField(sf reflect.StructField, name, options string) textField {
 	key, err := json.Marshal(name)
-	f.key = string(key) + ":"
-	f.plain = err == nil && !strings.Contains(options, "omitzero") && isPlain(sf.Type, false, map[plainQuestion]bool{})
+	f := textField{index: sf.Index[0], key: string(key) + ":", required: isRequired(sf.Type, options)}
 	inner := sf.Type
 	for inner.Kind() == reflect.Pointer {
 		inner = inner.Elem()
 	}
 	f.object = inner.Kind() == reflect.Map || inner.Kind() == reflect.Struct && !plainStructs[inner]
+	if err == nil && !strings.Contains(options, "omitzero") {
+		f.plain = isPlain(sf.Type, false, map[plainQuestion]bool{})
+		if f.object && !f.plain {
+			f.inner = r.readObject(sf.Type)
+		}
+	}
 	switch sf.Type.Kind() {
 	case reflect.Slice:
 		f.empty = []byte("[]")
@@ -68,6 +81,14 @@ func readTextField(sf reflect.StructField, name, options string) textField {
 		f.empty = []byte("{}")
 	}
 	return f
+}
+
+// readObject follows one pointer; a pointer to a pointer has no texts.
+func (r textReader) readObject(t reflect.Type) texts {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return r.read(t)
 }
 
 // plainStructs marshal themselves, as a string that the API server keeps.
@@ -92,6 +113,9 @@ type plainQuestion struct {
 
 // isPlain answers for a type; what is in a list may have required fields, since a list is sent whole.
 func isPlain(t reflect.Type, inList bool, asked map[plainQuestion]bool) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	if plainStructs[t] {
 		return true
 	}
@@ -102,8 +126,6 @@ func isPlain(t reflect.Type, inList bool, asked map[plainQuestion]bool) bool {
 	case reflect.Bool, reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		return true
-	case reflect.Pointer:
-		return isPlain(t.Elem(), inList, asked)
 	case reflect.Slice, reflect.Array:
 		return t.Elem().Kind() != reflect.Uint8 && isPlain(t.Elem(), true, asked)
 	case reflect.Map:
@@ -131,67 +153,4 @@ func isPlainStruct(t reflect.Type, inList bool, asked map[plainQuestion]bool) bo
 		}
 	}
 	return true
-}
-
-// textDiff is what two statuses differ in, as JSON objects; nil for an empty one.
-type textDiff struct {
-	base, status json.RawMessage
-	changed      bool
-}
-
-// diff reports !ok where texts cannot decide.
-func (fs texts) diff(base, status reflect.Value) (d textDiff, ok bool) {
-	for i := range fs {
-		f := &fs[i]
-		was, ok1 := f.text(base.Field(f.index))
-		is, ok2 := f.text(status.Field(f.index))
-		if !ok1 || !ok2 {
-			return textDiff{}, false
-		}
-		same := bytes.Equal(was, is)
-		d.changed = d.changed || !same
-		if f.required && (string(was) == "{}" || isEmpty(base.Field(f.index))) {
-			was = nil // perhaps not on the server yet, so it travels
-		} else if same {
-			continue
-		}
-		// What a merge patch replaces whole need not be in the base to be found different.
-		if was != nil && (is == nil || f.object) {
-			d.base = appendField(d.base, f.key, was)
-		}
-		if is != nil {
-			d.status = appendField(d.status, f.key, is)
-		}
-	}
-	return d, len(fs) > 0
-}
-
-// text is the JSON of the field; nil when it is omitted. A null is not plain: a merge patch cannot store it.
-func (f *textField) text(v reflect.Value) (text []byte, ok bool) {
-	switch {
-	case !f.plain:
-		return nil, !f.required && v.IsZero()
-	case isEmpty(v) && !f.required:
-		return nil, true
-	case isEmpty(v) && f.empty != nil:
-		return f.empty, true
-	}
-	text, err := json.Marshal(v.Addr().Interface())
-	return text, err == nil && string(text) != "null" && !bytes.Contains(text, []byte(":null")) && !bytes.Contains(text, badByte)
-}
-
-// badByte is how a byte that is no UTF-8 is written; the server answers with the character itself, which is written as it
-// is, so the same message, cut inside a rune, say, would be another text for ever.
-var badByte = []byte(`\ufffd`)
-
-func appendField(object json.RawMessage, key string, value []byte) json.RawMessage {
-	if object == nil {
-		object = make(json.RawMessage, 0, len(key)+len(value)+2)
-		object = append(object, '{')
-	} else {
-		object[len(object)-1] = ','
-	}
-	object = append(object, key...)
-	object = append(object, value...)
-	return append(object, '}')
 }

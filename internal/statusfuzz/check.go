@@ -110,6 +110,9 @@ func (s *server[T, S]) check(b base[S], status *S, again bool) (changed bool, er
 	}
 	if changed {
 		err = landed(want, b.stored, s.tree)
+		if sent := s.sent(); err == nil && needless(b.stored, sent) {
+			err = fmt.Errorf("sent what the server has: %s", b.json)
+		}
 	}
 	if err != nil {
 		return changed, fmt.Errorf("%w\npatch: %s", err, s.last)
@@ -181,6 +184,23 @@ func landed(want any, before, after map[string]any) error {
 	gotJSON, _ := json.Marshal(got)
 	wantJSON, _ := json.Marshal(want)
 	return fmt.Errorf("the server has\n%s\nwant\n%s", gotJSON, wantJSON)
+}
+
+// needless reports whether a patch has something that the base has as well, beside zeros, which are sent where they are
+// required, and a null for something that the base lacks.
+func needless(base, patch any) bool {
+	b, isObject := base.(map[string]any)
+	p, too := patch.(map[string]any)
+	if !isObject || !too {
+		return !isZero(patch) && reflect.DeepEqual(base, patch)
+	}
+	for key, value := range p {
+		old, inBase := b[key]
+		if value == nil && !inBase || value != nil && inBase && needless(old, value) {
+			return true
+		}
+	}
+	return false
 }
 
 // clock stands still.

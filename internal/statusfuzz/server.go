@@ -39,6 +39,17 @@ func (s *server[T, S]) reset(b base[S]) {
 	s.status, s.tree, s.version, s.requests, s.last = b.json, b.stored, 1, 0, nil
 }
 
+// sent is the status part of the last patch.
+func (s *server[T, S]) sent() any {
+	var patch struct {
+		Status map[string]any `json:"status"`
+	}
+	if err := utiljson.Unmarshal(s.last, &patch); err != nil {
+		return nil
+	}
+	return asStored(patch.Status)
+}
+
 // Status is the only way to this server, as it is a patcher's.
 func (s *server[T, S]) Status() client.SubResourceWriter { return statusWriter[T, S]{server: s} }
 

@@ -45,6 +45,15 @@ var gaugeKind = statusfuzz.Kind[*v1.Gauge, v1.GaugeStatus]{
 	},
 }
 
+var dialKind = statusfuzz.Kind[*v1.Dial, v1.DialStatus]{
+	New:    func() *v1.Dial { return &v1.Dial{} },
+	Status: func(obj *v1.Dial) *v1.DialStatus { return &obj.Status },
+	Patchers: func(c client.Client, opts ...patcher.Option) func(*v1.Dial) (statusfuzz.Patcher[v1.DialStatus], error) {
+		statuses := v1status.NewDialStatusClient(c, patcher.NoLiveReader, opts...)
+		return func(obj *v1.Dial) (statusfuzz.Patcher[v1.DialStatus], error) { return statuses.For(obj) }
+	},
+}
+
 var databaseKind = statusfuzz.Kind[*databasev1.Database, databasev1.DatabaseStatus]{
 	New:        func() *databasev1.Database { return &databasev1.Database{} },
 	Status:     func(obj *databasev1.Database) *databasev1.DatabaseStatus { return &obj.Status },
@@ -88,6 +97,7 @@ var deploymentKind = statusfuzz.Kind[*appsv1.Deployment, appsv1.DeploymentStatus
 
 func FuzzCell(f *testing.F)       { cellKind.Fuzz(f) }
 func FuzzGauge(f *testing.F)      { gaugeKind.Fuzz(f) }
+func FuzzDial(f *testing.F)       { dialKind.Fuzz(f) }
 func FuzzDatabase(f *testing.F)   { databaseKind.Fuzz(f) }
 func FuzzPod(f *testing.F)        { podKind.Fuzz(f) }
 func FuzzNode(f *testing.F)       { nodeKind.Fuzz(f) }
@@ -98,6 +108,7 @@ func TestS07_RandomPairs(t *testing.T) {
 	statusfuzz.Run(t, *fuzzSeed, *fuzzPairs, map[string]statusfuzz.Random{
 		"Cell":       cellKind.Random,
 		"Gauge":      gaugeKind.Random,
+		"Dial":       dialKind.Random,
 		"Database":   databaseKind.Random,
 		"Pod":        podKind.Random,
 		"Node":       nodeKind.Random,

@@ -143,6 +143,109 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
 }
 
+// dialKind tells the runtime how to reach and compare the status of a Dial.
+var dialKind = patcher.Kind[*v1.Dial, v1.DialStatus]{
+	Name:         "Dial",
+	New:          func() *v1.Dial { return &v1.Dial{} },
+	Assign:       func(dst, src *v1.Dial) { *dst = *src },
+	Status:       func(obj *v1.Dial) *v1.DialStatus { return &obj.Status },
+	DeepCopyInto: (*v1.DialStatus).DeepCopyInto,
+	Equal:        equalDialStatus,
+	Trim:         trimDialStatus,
+}
+
+// DialStatusClient reads objects of kind Dial and hands out the patchers that write their status.
+// It is safe for concurrent use; one serves a whole controller.
+type DialStatusClient struct {
+	client *patcher.Client[*v1.Dial, v1.DialStatus]
+}
+
+// NewDialStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+func NewDialStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DialStatusClient {
+	return &DialStatusClient{client: patcher.NewClient(&dialKind, c, live, opts...)}
+}
+
+// Fetch reads the Dial and captures the base that its status will be written against. The kind is cluster-scoped: key has
+// a Name only.
+// When there is no such Dial, the error is the API server's, for which client.IgnoreNotFound answers nil.
+func (c *DialStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Dial, *DialStatusPatcher, error) {
+	p := &DialStatusPatcher{}
+	dial, err := c.client.Fetch(ctx, key, &p.patcher)
+	if err != nil {
+		return nil, nil, err
+	}
+	return dial, p, nil
+}
+
+// For captures the base from a Dial that the caller owns, such as a list item. The object of an informer event is
+// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *DialStatusClient) For(dial *v1.Dial) (*DialStatusPatcher, error) {
+	p := &DialStatusPatcher{}
+	if err := c.client.For(dial, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Dial live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *DialStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Dial) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// DialStatusPatcher writes the status of one Dial, for one reconcile and one goroutine.
+type DialStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Dial, v1.DialStatus]
+}
+
+// Object returns the Dial that was fetched. Change its Status in place, then Flush.
+func (p *DialStatusPatcher) Object() *v1.Dial { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *DialStatusPatcher) Observed() *v1.DialStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *DialStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *DialStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *DialStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Dial and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *DialStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Dial) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Dial live into the patcher and its object. Unsaved edits are discarded.
+func (p *DialStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *DialStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Dial)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *DialStatusPatcher) OnFlushed(f func(before, after *v1.DialStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// trimDialStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimDialStatus(base, status *v1.DialStatus) {
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
+	patcher.Trim(&base.Turn, &status.Turn, patcher.EqualPointerFunc(base.Turn, status.Turn, equalTurn))
+	patcher.Trim(&base.Entries, &status.Entries, patcher.EqualSliceFunc(base.Entries, status.Entries, equalEntry))
+}
+
 // gaugeKind tells the runtime how to reach and compare the status of a Gauge.
 var gaugeKind = patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
 	Name:         "Gauge",
@@ -266,19 +369,15 @@ func equalPlan(a, b *v1.Plan) bool {
 		patcher.EqualSlice(a.Tasks, b.Tasks)
 }
 
-// equalGaugeStatus reports whether a and b are the same; equal means equal JSON.
-func equalGaugeStatus(a, b *v1.GaugeStatus) bool {
+// equalDialStatus reports whether a and b are the same; equal means equal JSON.
+func equalDialStatus(a, b *v1.DialStatus) bool {
 	return a.Phase == b.Phase &&
 		a.Ready == b.Ready &&
-		a.Count == b.Count &&
-		a.Reason == b.Reason &&
-		patcher.EqualSlice(a.Items, b.Items) &&
-		patcher.EqualMap(a.Links, b.Links) &&
-		patcher.EqualDeep(&a.Limit, &b.Limit) &&
 		equalNested(&a.Nested, &b.Nested) &&
 		a.Soft == b.Soft &&
-		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry) &&
-		patcher.EqualPointer(a.Holder, b.Holder)
+		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
+		patcher.EqualPointerFunc(a.Turn, b.Turn, equalTurn) &&
+		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry)
 }
 
 // equalNested reports whether a and b are the same; equal means equal JSON.
@@ -293,11 +392,35 @@ func equalDeepPart(a, b *v1.DeepPart) bool {
 	return patcher.EqualSlice(a.Marks, b.Marks)
 }
 
+// equalTurn reports whether a and b are the same; equal means equal JSON.
+func equalTurn(a, b *v1.Turn) bool {
+	return a.Angle == b.Angle &&
+		a.Soft == b.Soft &&
+		equalNested(&a.Nested, &b.Nested) &&
+		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
+		patcher.EqualPointer(a.At, b.At)
+}
+
 // equalEntry reports whether a and b are the same; equal means equal JSON.
 func equalEntry(a, b *v1.Entry) bool {
 	return a.Name == b.Name &&
 		a.Ready == b.Ready &&
 		patcher.EqualSlice(a.Tags, b.Tags)
+}
+
+// equalGaugeStatus reports whether a and b are the same; equal means equal JSON.
+func equalGaugeStatus(a, b *v1.GaugeStatus) bool {
+	return a.Phase == b.Phase &&
+		a.Ready == b.Ready &&
+		a.Count == b.Count &&
+		a.Reason == b.Reason &&
+		patcher.EqualSlice(a.Items, b.Items) &&
+		patcher.EqualMap(a.Links, b.Links) &&
+		patcher.EqualDeep(&a.Limit, &b.Limit) &&
+		equalNested(&a.Nested, &b.Nested) &&
+		a.Soft == b.Soft &&
+		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry) &&
+		patcher.EqualPointer(a.Holder, b.Holder)
 }
 
 // The fields that are compared above, as they were when this file was generated. A type that has changed since does not
@@ -321,6 +444,35 @@ var (
 		Tasks []v1.Task `json:"tasks,omitempty"`
 	} = v1.Plan{}
 	_ struct {
+		Phase   string     `json:"phase,omitempty"`
+		Ready   bool       `json:"ready"`
+		Nested  v1.Nested  `json:"nested"`
+		Soft    v1.Soft    `json:"soft"`
+		Plan    *v1.Plan   `json:"plan,omitempty"`
+		Turn    *v1.Turn   `json:"turn,omitempty"`
+		Entries []v1.Entry `json:"entries,omitempty"`
+	} = v1.DialStatus{}
+	_ struct {
+		On    bool        `json:"on"`
+		Level int64       `json:"level"`
+		Deep  v1.DeepPart `json:"deep"`
+	} = v1.Nested{}
+	_ struct {
+		Marks []int32 `json:"marks"`
+	} = v1.DeepPart{}
+	_ struct {
+		Angle  int32        `json:"angle"`
+		Soft   v1.Soft      `json:"soft"`
+		Nested v1.Nested    `json:"nested"`
+		Plan   *v1.Plan     `json:"plan,omitempty"`
+		At     *metav1.Time `json:"at,omitempty"`
+	} = v1.Turn{}
+	_ struct {
+		Name  string   `json:"name"`
+		Ready bool     `json:"ready"`
+		Tags  []string `json:"tags"`
+	} = v1.Entry{}
+	_ struct {
 		Phase   string            `json:"phase,omitempty"`
 		Ready   bool              `json:"ready"`
 		Count   int32             `json:"count"`
@@ -333,17 +485,4 @@ var (
 		Entries []v1.Entry        `json:"entries,omitempty"`
 		Holder  *string           `json:"holder,omitempty"`
 	} = v1.GaugeStatus{}
-	_ struct {
-		On    bool        `json:"on"`
-		Level int64       `json:"level"`
-		Deep  v1.DeepPart `json:"deep"`
-	} = v1.Nested{}
-	_ struct {
-		Marks []int32 `json:"marks"`
-	} = v1.DeepPart{}
-	_ struct {
-		Name  string   `json:"name"`
-		Ready bool     `json:"ready"`
-		Tags  []string `json:"tags"`
-	} = v1.Entry{}
 )
