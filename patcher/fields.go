@@ -119,17 +119,24 @@ func zeroTree(t reflect.Type) any {
 	return tree
 }
 
-// isRequired follows encoding/json: omitempty says nothing of a struct, which is never empty.
+// isRequired follows encoding/json: omitempty says nothing of a struct, which is never empty, and omitzero does.
 func isRequired(t reflect.Type, options string) bool {
-	for option := range strings.SplitSeq(options, ",") {
-		switch option {
-		case "omitzero":
-			return false
-		case "omitempty":
-			return t.Kind() == reflect.Struct || t.Kind() == reflect.Array && t.Len() > 0
-		}
+	switch {
+	case hasOption(options, "omitzero"):
+		return false
+	case hasOption(options, "omitempty"):
+		return t.Kind() == reflect.Struct || t.Kind() == reflect.Array && t.Len() > 0
 	}
 	return true
+}
+
+func hasOption(options, name string) bool {
+	for option := range strings.SplitSeq(options, ",") {
+		if option == name {
+			return true
+		}
+	}
+	return false
 }
 
 // fillEmpty puts [] and {} where a nil list or map without omitempty has null, which a merge patch would take for a

@@ -158,8 +158,11 @@ func TestS17_AtEveryLevelOfObjectsThatNeedNoTrees(t *testing.T) {
 		{"a field inside it", func(s *v1.DialStatus) { s.Ready, s.Nested.On, s.Nested.Level, s.Turn.Nested.Level = true, true, 1, 2 },
 			map[string]any{"ready": true, "nested": map[string]any{"on": true, "level": 1.0, "deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{},
 				"turn": map[string]any{"nested": nested(2), "soft": map[string]any{}}}},
+		{"an object that omitzero left out", func(s *v1.DialStatus) { s.Idle.Level = 5 },
+			map[string]any{"idle": nested(5), "nested": map[string]any{"deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{},
+				"turn": map[string]any{"nested": map[string]any{"on": false, "deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{}}}},
 		{"an object that goes", func(s *v1.DialStatus) { s.Turn = nil },
-			map[string]any{"turn": nil, "nested": map[string]any{"deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{}}},
+			map[string]any{"turn": nil, "idle": map[string]any{"on": false, "deep": map[string]any{"marks": []any{}}}, "nested": map[string]any{"deep": map[string]any{"marks": []any{}}}, "soft": map[string]any{}}},
 	} {
 		row.mutate(&dial.Status)
 		sent := w.during(func() {

@@ -19,6 +19,7 @@ type textField struct {
 	index    int
 	key      string // as it stands in JSON, with quotes and colon
 	required bool
+	omitZero bool
 	// plain: the JSON has no numbers but integers, nothing that marshals itself, and no object with required fields.
 	plain bool
 	// object: a merge patch goes into it; anything else it replaces whole.
@@ -68,7 +69,8 @@ func (r textReader) readField(sf reflect.StructField, name, options string) text
 		inner = inner.Elem()
 	}
 	f.object = inner.Kind() == reflect.Map || inner.Kind() == reflect.Struct && !plainStructs[inner]
-	if err == nil && !strings.Contains(options, "omitzero") {
+	f.omitZero = hasOption(options, "omitzero")
+	if err == nil && !(f.omitZero && hasOwnZero(sf.Type)) {
 		f.plain = isPlain(sf.Type, false, map[plainQuestion]bool{})
 		if f.object && !f.plain {
 			f.inner = r.readObject(sf.Type)
@@ -81,6 +83,12 @@ func (r textReader) readField(sf reflect.StructField, name, options string) text
 		f.empty = []byte("{}")
 	}
 	return f
+}
+
+// hasOwnZero: omitzero then leaves out other values than omitempty would, or than the zero one.
+func hasOwnZero(t reflect.Type) bool {
+	_, own := reflect.PointerTo(t).MethodByName("IsZero")
+	return own || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Pointer && hasOwnZero(t.Elem())
 }
 
 // readObject follows one pointer; a pointer to a pointer has no texts.

@@ -20,7 +20,7 @@ func (fs texts) diff(base, status reflect.Value) (d textDiff, ok bool) {
 		f := &fs[i]
 		was, is := fieldOf(base, f.index), status.Field(f.index)
 		if f.inner != nil {
-			ok = f.addObject(&d, pointee(was), pointee(is))
+			ok = f.addObject(&d, f.pointee(was), f.pointee(is))
 		} else {
 			ok = f.add(&d, was, is)
 		}
@@ -100,10 +100,13 @@ func fieldOf(object reflect.Value, index int) reflect.Value {
 	return object.Field(index)
 }
 
-// pointee follows a pointer; that of a nil one is not valid.
-func pointee(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
+// pointee is the object in the field; one that is omitted is not valid.
+func (f *textField) pointee(v reflect.Value) reflect.Value {
+	switch {
+	case v.Kind() == reflect.Pointer:
 		return v.Elem()
+	case v.IsValid() && f.omitZero && v.IsZero():
+		return reflect.Value{}
 	}
 	return v
 }

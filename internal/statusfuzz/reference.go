@@ -147,7 +147,7 @@ func fillRequired(v reflect.Value) {
 func fillField(v reflect.Value, field reflect.StructField) {
 	tag := field.Tag.Get("json")
 	switch isNil := v.Kind() == reflect.Slice || v.Kind() == reflect.Map; {
-	case tag == "-":
+	case tag == "-", strings.Contains(tag, ",omitzero") && v.IsZero():
 	case isNil && v.IsNil() && !strings.Contains(tag, ",omit"):
 		if v.Kind() == reflect.Map {
 			v.Set(reflect.MakeMap(v.Type()))

@@ -15,6 +15,9 @@ type DialStatus struct {
 	// Turn has a level more, each of which may be there or not.
 	// +optional
 	Turn *Turn `json:"turn,omitempty"`
+	// Idle is not there when it is zero, and has a required field when it is.
+	// +optional
+	Idle Nested `json:"idle,omitempty,omitzero"`
 	// +optional
 	Entries []Entry `json:"entries,omitempty"`
 }

@@ -231,6 +231,7 @@ func (in *DialStatus) DeepCopyInto(out *DialStatus) {
 		*out = new(Turn)
 		(*in).DeepCopyInto(*out)
 	}
+	in.Idle.DeepCopyInto(&out.Idle)
 	if in.Entries != nil {
 		in, out := &in.Entries, &out.Entries
 		*out = make([]Entry, len(*in))

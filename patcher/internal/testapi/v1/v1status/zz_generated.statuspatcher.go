@@ -243,6 +243,7 @@ func trimDialStatus(base, status *v1.DialStatus) {
 	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.Turn, &status.Turn, patcher.EqualPointerFunc(base.Turn, status.Turn, equalTurn))
+	patcher.Trim(&base.Idle, &status.Idle, equalNested(&base.Idle, &status.Idle))
 	patcher.Trim(&base.Entries, &status.Entries, patcher.EqualSliceFunc(base.Entries, status.Entries, equalEntry))
 }
 
@@ -377,6 +378,7 @@ func equalDialStatus(a, b *v1.DialStatus) bool {
 		a.Soft == b.Soft &&
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
 		patcher.EqualPointerFunc(a.Turn, b.Turn, equalTurn) &&
+		equalNested(&a.Idle, &b.Idle) &&
 		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry)
 }
 
@@ -450,6 +452,7 @@ var (
 		Soft    v1.Soft    `json:"soft"`
 		Plan    *v1.Plan   `json:"plan,omitempty"`
 		Turn    *v1.Turn   `json:"turn,omitempty"`
+		Idle    v1.Nested  `json:"idle,omitempty,omitzero"`
 		Entries []v1.Entry `json:"entries,omitempty"`
 	} = v1.DialStatus{}
 	_ struct {
