@@ -45,7 +45,8 @@
 //   - ErrStaleBase, ErrPendingChanges, ErrNoLiveReader: the error. The code that calls the patcher has a mistake, and the
 //     text says which.
 //   - ErrNoStatusSubresource: the error. The CRD that is installed lacks the status subresource.
-//   - any other, such as an Invalid or a Forbidden: the error. The API server refused the write, and says why.
+//   - any other, such as an Invalid or a Forbidden: the error. The API server refused the write, and says why. A
+//     TooManyRequests is one that client-go has waited for and sent again ten times.
 //
 // The rules that every write follows, each with the test that holds it, are in docs/semantics.md.
 package patcher
