@@ -74,7 +74,7 @@ var samplesFile io.Writer = io.Discard
 
 // flushTable measures each case in rounds, in which the contestants take turns.
 func flushTable(table string, rounds int, over func(*testing.B, size, change, contestant)) ([]row, error) {
-	if err := flag.Set("test.benchtime", "20ms"); err != nil {
+	if err := flag.Set("test.benchtime", "100ms"); err != nil {
 		return nil, err
 	}
 	var rows []row

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,7 +71,8 @@ func generatorTable(rounds int) ([]row, error) {
 	return rows, nil
 }
 
-// timed runs a command; its CPU and peak memory include those of the go list that it starts.
+// timed runs a command; its CPU and peak memory include those of the go list that it starts. What was current before, and
+// is written all the same, counts as written.
 func timed(dir, cache string, command []string) (sample, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
@@ -80,18 +82,53 @@ func timed(dir, cache string, command []string) (sample, error) {
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	before, err := files(dir)
+	if err != nil {
+		return nil, err
+	}
 	began := time.Now()
-	err := cmd.Run()
+	err = cmd.Run()
 	wall := time.Since(began)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, last(out.String(), 2000))
+	}
+	after, err := files(dir)
+	if err != nil {
+		return nil, err
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	return sample{
 		"wall-s":  wall.Seconds(),
 		"cpu-s":   time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds(),
 		"peak-MB": float64(usage.Maxrss) / 1024,
+		"written": float64(written(before, after)),
 	}, nil
+}
+
+// files are the files below dir, each with when it was written.
+func files(dir string) (map[string]time.Time, error) {
+	found := map[string]time.Time{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			found[path] = info.ModTime()
+		}
+		return err
+	})
+	return found, err
+}
+
+// written counts the files that are new, and those that were written again.
+func written(before, after map[string]time.Time) (n int) {
+	for path, now := range after {
+		if was, ok := before[path]; !ok || !was.Equal(now) {
+			n++
+		}
+	}
+	return n
 }
 
 func last(text string, n int) string { return text[max(0, len(text)-n):] }
