@@ -1,9 +1,12 @@
-// Package docs tests the documents: what they show compiles, what they tell to run can be run, and what they point at is there.
+// Package docs tests the documents: what they show compiles, what they tell to run runs, and what they point at is there.
 package docs
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,35 +41,69 @@ func documents(t *testing.T) (all []document) {
 	return all
 }
 
-// walkthrough is run command by command by the test in hack/kubebuilder-project, which also writes its files.
-const walkthrough = "docs/getting-started.md"
-
-func TestGoBlocksCompile(t *testing.T) {
-	c := newCompiler(t)
+// TestEveryBlockIsTested: a block of a language that no test knows would be one that nobody looks at.
+func TestEveryBlockIsTested(t *testing.T) {
+	tests := testNames(t)
 	for _, doc := range documents(t) {
-		for _, block := range blocks(doc, "go") {
-			if block.Options["file"] != "" && doc.path == walkthrough {
+		for _, block := range markdown.Blocks(doc.text) {
+			if doc.path == "docs/performance.md" {
 				continue
 			}
-			if err := c.compile(block.Text); err != nil {
-				t.Errorf("%s:%d: %v\n%s", doc.path, block.Line, err, block.Text)
+			if err := tested(block, tests); err != nil {
+				t.Errorf("%s:%d: %v", doc.path, block.Line, err)
 			}
 		}
 	}
 }
 
-func TestShellBlocksRun(t *testing.T) {
-	s := newShell(t)
+// tested returns why no test looks at a block.
+func tested(block markdown.Block, tests map[string]bool) error {
+	option := block.Options
+	switch by := option["by"]; {
+	case by != "" && !tests[by]:
+		return fmt.Errorf("%s is not there", by)
+	case block.Language == "yaml" && option["as"] != "workflow" && option["as"] != "golangci":
+		return errors.New("say what it is: yaml as=workflow, or as=golangci")
+	case slices.Contains([]string{"go", "diff", "sh", "text", "yaml"}, block.Language), option["file"]+option["append"] != "":
+		return nil
+	}
+	return fmt.Errorf("no test looks at a block of %q", block.Language)
+}
+
+// TestGoBlocksCompile leaves to TestShellBlocksRun the blocks that it writes to files.
+func TestGoBlocksCompile(t *testing.T) {
+	c := newCompiler(t)
 	for _, doc := range documents(t) {
-		if doc.path == walkthrough {
-			continue
-		}
-		for _, block := range blocks(doc, "sh") {
-			for _, err := range s.check(block.Text) {
-				t.Errorf("%s:%d: %v", doc.path, block.Line, err)
+		for _, block := range markdown.Blocks(doc.text) {
+			for _, source := range sources(block) {
+				if err := c.compile(source); err != nil {
+					t.Errorf("%s:%d: %v\n%s", doc.path, block.Line, err, source)
+				}
 			}
 		}
 	}
+}
+
+// sources are the Go of a block: of a diff, what was there and what is.
+func sources(block markdown.Block) []string {
+	switch {
+	case block.Language == "diff":
+		return []string{side(block.Text, "+"), side(block.Text, "-")}
+	case block.Language == "go" && block.Options["file"]+block.Options["line"] == "":
+		return []string{block.Text}
+	}
+	return nil
+}
+
+// side is a diff without the lines that start with other.
+func side(diff, other string) string {
+	var text strings.Builder
+	for line := range strings.Lines(diff) {
+		if !strings.HasPrefix(line, other) {
+			text.WriteString(line[1:])
+		}
+	}
+	return text.String()
 }
 
 func TestLinksResolve(t *testing.T) {
@@ -105,13 +142,4 @@ func TestAuditTable(t *testing.T) {
 	if !strings.Contains(string(text), want) {
 		t.Errorf("migrating.md does not have the table of today:\n%s", want)
 	}
-}
-
-func blocks(doc document, language string) (found []markdown.Block) {
-	for _, block := range markdown.Blocks(doc.text) {
-		if block.Language == language {
-			found = append(found, block)
-		}
-	}
-	return found
 }

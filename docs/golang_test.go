@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -34,6 +33,7 @@ var imports = map[string]string{
 	"metrics":        module + "/patcher/metrics",
 	"patcher":        module + "/patcher",
 	"patchertest":    module + "/patchertest",
+	"planner":        module + "/examples/database-operator/planner",
 	"realserver":     module + "/patchertest/realserver",
 	"v1":             module + "/examples/database-operator/api/v1",
 	"v1status":       module + "/examples/database-operator/api/v1/v1status",
@@ -41,35 +41,12 @@ var imports = map[string]string{
 
 const module = "github.com/statuspatcher/statuspatcher"
 
-// standIns are the packages that a reader's own stand for in whole files.
-var standIns = map[string]string{"example.com/cells/api/v1": module + "/patcher/internal/testapi/v1"}
-
-// surroundings are what whole files take from the other files of a reader's package.
-const surroundings = `
-package controller
-
-import (
-	"context"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-)
-
-var scheme *runtime.Scheme
-
-type CellReconciler struct{ client.Client }
-
-func (*CellReconciler) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
-	return reconcile.Result{}, nil
-}
-`
-
 // prelude declares what fragments are about, as a reader of the example knows it.
 const prelude = `
 type Reconciler struct {
 	client.Client
 	statuses, databases *v1status.DatabaseStatusClient
+	newID               func() string
 }
 
 var (
@@ -100,7 +77,8 @@ var shapes = []string{
 	"func _() (result ctrl.Result, err error) { { %s\n }; return }",
 	"func _() (err error) { { %s\n }; return }",
 	"func _() { var err error; { %s\n }; _ = err }",
-	"%s }", // the beginning of a type
+	"%s }",                           // the beginning of a type
+	"%s return ctrl.Result{}, nil }", // the beginning of a Reconcile
 	"var _ = struct { statuses *v1status.DatabaseStatusClient }{ %s\n }", // the field of a literal
 }
 
@@ -121,9 +99,8 @@ func newCompiler(t *testing.T) *compiler {
 // known has loaded every package that a document may import.
 var known = sync.OnceValues(func() (*compiler, error) {
 	c := &compiler{fset: token.NewFileSet(), loaded: map[string]*types.Package{}}
-	paths := slices.AppendSeq(slices.Collect(maps.Values(imports)), maps.Values(standIns))
 	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Dir: root, Fset: c.fset}
-	loaded, err := packages.Load(config, paths...)
+	loaded, err := packages.Load(config, slices.Collect(maps.Values(imports))...)
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, loadErr := range p.Errors {
 			err = errors.Join(err, loadErr)
@@ -135,7 +112,7 @@ var known = sync.OnceValues(func() (*compiler, error) {
 
 // Import is types.Importer's.
 func (c *compiler) Import(path string) (*types.Package, error) {
-	if p := c.loaded[cmp.Or(standIns[path], path)]; p != nil {
+	if p := c.loaded[path]; p != nil {
 		return p, nil
 	}
 	return nil, fmt.Errorf("the tests of the documents do not know %q", path)
@@ -144,7 +121,7 @@ func (c *compiler) Import(path string) (*types.Package, error) {
 // compile returns what is wrong with a block, in the shape that comes nearest.
 func (c *compiler) compile(text string) error {
 	if strings.Contains("\n"+text, "\npackage ") {
-		return c.check(text, surroundings)
+		return c.check(text)
 	}
 	var all []error
 	for _, shape := range shapes {
@@ -168,21 +145,11 @@ func (c *compiler) file(fragment string) string {
 	return file.String()
 }
 
-// check type-checks a file, and with it those of the others that are of its package.
-func (c *compiler) check(source string, others ...string) error {
+// check type-checks a file.
+func (c *compiler) check(source string) error {
 	file, err := parser.ParseFile(c.fset, "block.go", source, parser.SkipObjectResolution)
 	if err != nil {
 		return err
-	}
-	files := []*ast.File{file}
-	for _, other := range others {
-		around, err := parser.ParseFile(c.fset, "around.go", other, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		if around.Name.Name == file.Name.Name {
-			files = append(files, around)
-		}
 	}
 	var errs []error
 	config := types.Config{Importer: c, Error: func(err error) {
@@ -191,7 +158,7 @@ func (c *compiler) check(source string, others ...string) error {
 			errs = append(errs, errors.New(typeErr.Msg))
 		}
 	}}
-	_, _ = config.Check("p", c.fset, files, nil) // its first error is among errs, unless it is none here
+	_, _ = config.Check("p", c.fset, []*ast.File{file}, nil) // its first error is among errs, unless it is none here
 	return errors.Join(errs...)
 }
 

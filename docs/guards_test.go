@@ -9,7 +9,7 @@ import (
 
 // Each guard over the documents fails on a document that is wrong.
 func TestGuards(t *testing.T) {
-	c, s := newCompiler(t), newShell(t)
+	c := newCompiler(t)
 	first := func(errs []error) error {
 		if len(errs) == 0 {
 			return nil
@@ -25,15 +25,16 @@ func TestGuards(t *testing.T) {
 	}{
 		{"a method that is not there", c.compile("status.Write(ctx)\n"), "status.Write undefined"},
 		{"a file with a mistake", c.compile("package p\n\nvar x int = \"one\"\n"), "cannot use"},
+		{"a diff that adds a mistake", c.compile(sources(markdown.Blocks([]byte("```diff\n database.Status.Phase = v1.PhasePlanned\n+database.Status.Fase = v1.PhasePlanned\n```\n"))[0])[1]), "Fase undefined"},
 		{"no Go at all", c.compile("if then else\n"), "expected"},
 		{"an import that nobody knows", c.compile("package p\n\nimport \"example.org/x\"\n"), "do not know"},
-		{"a make target that is not there", first(s.check("make nonsense\n")), "no target nonsense"},
-		{"a flag that is not there", first(s.check("statuspatcher-lint -nonsense ./...\n")), "does not know -nonsense"},
-		{"an option that is not there", first(s.check("go tool statuspatcher-gen nonsense=1\n")), "does not know nonsense"},
-		{"a package that is not there", first(s.check("go test ./nonsense/...\n")), "no nonsense"},
-		{"a command that nobody knows", first(s.check("nonsense now\n")), "do not know this command"},
-		{"a command that fails", first(s.check("go doc ./patcher Nonsense\n")), "Nonsense"},
-		{"a second command on a line", first(s.check("make help && make nonsense\n")), "no target nonsense"},
+		{"a block of no language", tested(markdown.Blocks([]byte("```\nmake demo\n```\n"))[0], nil), "no test looks at"},
+		{"an output whose test is gone", tested(markdown.Blocks([]byte("```text by=TestGone\n1\n```\n"))[0], nil), "TestGone is not there"},
+		{"YAML of no known kind", tested(markdown.Blocks([]byte("```yaml\na: 1\n```\n"))[0], nil), "say what it is"},
+		{"golangci-lint without the plugin", checkGolangci("version: \"2\"\n"), "does not enable the plugin"},
+		{"golangci-lint with a setting that is not there", checkGolangci(misspelt), "bann"},
+		{"a key that golangci-lint's configuration has not", checkGolangci("lintres: {}\n"), "lintres"},
+		{"a make target that is not there", first(withoutTarget(t, []string{"make help", "make nonsense"})), "no target nonsense"},
 		{"a link that leads nowhere", first(deadLinks("docs_test.go", []byte("see [this](nonsense.md#there)\n"))), "nonsense.md"},
 		{"a rule whose test is gone", first(ruleErrs), "TestS01_Gone"},
 		{"a rule without a test", first(untested), "S02 names no test"},
@@ -45,6 +46,17 @@ func TestGuards(t *testing.T) {
 		})
 	}
 }
+
+const misspelt = `version: "2"
+linters:
+  enable: [statuspatcher]
+  settings:
+    custom:
+      statuspatcher:
+        type: module
+        settings:
+          bann: true
+`
 
 func TestBlocks(t *testing.T) {
 	got := markdown.Blocks([]byte("text\n```go file=a.go\npackage a\n```\n\n```sh\nmake\n```\n"))

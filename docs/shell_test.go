@@ -1,158 +1,177 @@
 package docs
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	kubebuilderproject "github.com/statuspatcher/statuspatcher/hack/kubebuilder-project"
 )
 
-// shell checks the commands of documents: that the make targets, flags and packages in them exist. Those that are quick and
-// change nothing are run.
+// shell does what a document says, block by block. Options of a block, which are not rendered, say what a reader knows:
+//
+//	```sh                  run in a project as kubebuilder scaffolds it
+//	```sh in=checkout      run in this repository
+//	```sh in=FILE          run by that file of CI, not here: see elsewhere
+//	```sh exit=3           ends with that status
+//	```text                is in what the block before it prints
+//	```text by=TestName    is compared by that test
+//	```go file=NAME        is that file; make append=NAME is appended to it
+//	```go line=NAME:97     replaces that line of that file
+//	```yaml as=workflow    has jobs of a GitHub workflow; as=golangci configures golangci-lint
 type shell struct {
-	targets []string
-	help    map[string]string // of each of our commands
+	project *kubebuilderproject.Project
+	dir     string // where in the project
+	printed string // by the last block
 }
 
-func newShell(t *testing.T) *shell {
-	s := &shell{}
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, match := range regexp.MustCompile(`(?m)^([a-z][a-z-]*):`).FindAllStringSubmatch(string(makefile), -1) {
-		s.targets = append(s.targets, match[1])
-	}
-	if s.help, err = help(); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// help is what each of our commands says of itself.
-var help = sync.OnceValues(func() (map[string]string, error) {
-	said := map[string]string{}
-	for _, command := range []string{"statuspatcher-gen", "statuspatcher-lint"} {
-		out, _ := exec.Command("go", "run", module+"/cmd/"+command, "-h").CombinedOutput() // its exit status is no matter
-		if said[command] = string(out); !strings.Contains(said[command], command) {
-			return nil, fmt.Errorf("%s -h: %s", command, out)
+// follow does what all blocks of a document say, until one of them is wrong.
+func (s *shell) follow(doc document) error {
+	s.printed = ""
+	for _, block := range markdown.Blocks(doc.text) {
+		if err := s.block(block); err != nil {
+			return fmt.Errorf("%s:%d: %w", doc.path, block.Line, err)
 		}
-	}
-	return said, nil
-})
-
-// check returns what is wrong with the commands of a block.
-func (s *shell) check(script string) (errs []error) {
-	for line := range strings.Lines(strings.ReplaceAll(script, "\\\n", " ")) {
-		line, _, _ = strings.Cut(line, "#")
-		for _, command := range regexp.MustCompile(`&&|\||;`).Split(line, -1) {
-			if words := strings.Fields(command); len(words) > 0 {
-				if err := s.command(words); err != nil {
-					errs = append(errs, fmt.Errorf("%s: %w", strings.TrimSpace(command), err))
-				}
-			}
-		}
-	}
-	return errs
-}
-
-func (s *shell) command(words []string) error {
-	if name := filepath.Base(strings.Split(words[0], "@")[0]); s.help[name] != "" {
-		return s.ours(name, words[1:])
-	}
-	switch words[0] {
-	case "make":
-		return s.make(words[1:])
-	case "go":
-		return s.golang(words[1:])
-	case "cd":
-		return exists(words[1])
-	case "git", "kubectl", "golangci-lint":
-		return nil
-	case "./bin/golangci-lint-statuspatcher":
-		return nil
-	}
-	if strings.HasPrefix(words[0], "hack/") || strings.HasPrefix(words[0], ".ci/") {
-		return exists(words[0])
-	}
-	return fmt.Errorf("the tests of the documents do not know this command")
-}
-
-func (s *shell) make(words []string) error {
-	for _, word := range words {
-		if !strings.Contains(word, "=") && !slices.Contains(s.targets, word) {
-			return fmt.Errorf("there is no target %s", word)
-		}
-	}
-	if slices.Equal(words, []string{"help"}) {
-		return run("make", "help")
 	}
 	return nil
 }
 
-// golang checks the packages of the go command, and hands on what it runs of ours.
-func (s *shell) golang(words []string) error {
-	switch words[0] {
-	case "tool", "run":
-		for i, word := range words[1:] {
-			name := filepath.Base(strings.Split(word, "@")[0])
-			if s.help[name] != "" {
-				return s.ours(name, words[i+2:])
-			}
-		}
-	case "doc":
-		return run("go", words...)
-	case "mod", "env":
+func (s *shell) block(block markdown.Block) error {
+	option := block.Options
+	switch {
+	case option["file"] != "":
+		return s.project.Write(filepath.Join(s.dir, option["file"]), []byte(block.Text))
+	case option["append"] != "":
+		return s.append(option["append"], block.Text)
+	case option["line"] != "":
+		return s.replace(option["line"], block.Text)
+	case block.Language == "text" && option["by"] == "":
+		return printed(s.printed, block.Text)
+	case block.Language == "yaml" && option["as"] == "workflow":
+		return s.workflow(block.Text)
+	case block.Language == "yaml" && option["as"] == "golangci":
+		return checkGolangci(block.Text)
+	case block.Language != "sh":
 		return nil
-	case "vet", "build", "test", "install", "get":
+	}
+	switch in := option["in"]; in {
+	case "", "checkout":
+		return s.run(block)
 	default:
-		return fmt.Errorf("the tests of the documents do not know go %s", words[0])
+		return runElsewhere(filepath.Join(root, in), block.Text)
 	}
-	for _, word := range words[1:] {
-		path, inside := strings.CutPrefix(strings.Split(word, "@")[0], module+"/")
-		if inside || strings.HasPrefix(word, "./") {
-			if err := exists(strings.TrimSuffix(strings.TrimPrefix(path, "./"), "...")); err != nil {
-				return err
-			}
-		}
+}
+
+// run runs the commands of a block.
+func (s *shell) run(block markdown.Block) error {
+	run := func() (string, error) { return s.project.Run(s.dir, block.Text) }
+	if block.Options["in"] == "checkout" {
+		run = func() (string, error) { return inCheckout(block.Text) }
+	}
+	out, err := run()
+	s.printed = out
+	status := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else if err != nil {
+		return err
+	}
+	if want, _ := strconv.Atoi(block.Options["exit"]); status != want {
+		return fmt.Errorf("exit status %d, want %d, of\n%s%s", status, want, block.Text, out)
 	}
 	return nil
 }
 
-var option = regexp.MustCompile(`^(-{1,2}[a-zA-Z]+|[a-zA-Z]+(:[a-z]+)?)(=.*)?$`)
-
-// ours checks that each flag or option of a command is in its help.
-func (s *shell) ours(command string, args []string) error {
-	for i, arg := range args {
-		match := option.FindStringSubmatch(arg)
-		if arg == ">" || (i > 0 && args[i-1] == ">") || match == nil {
-			continue // a redirection, or packages
-		}
-		name := strings.TrimLeft(match[1], "-")
-		if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(s.help[command]) {
-			return fmt.Errorf("%s -h does not know %s", command, match[1])
-		}
-	}
-	return nil
-}
-
-func exists(path string) error {
-	if _, err := os.Stat(filepath.Join(root, path)); err != nil {
-		return fmt.Errorf("there is no %s", path)
-	}
-	return nil
-}
-
-func run(name string, args ...string) error {
-	cmd := exec.Command(name, args...)
+func inCheckout(script string) (string, error) {
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (s *shell) append(name, text string) error {
+	name = filepath.Join(s.dir, name)
+	old, err := s.project.Read(name)
+	if err != nil {
+		return err
+	}
+	return s.project.Write(name, append(old, text...))
+}
+
+// replace puts text in the place of a line, NAME:NUMBER.
+func (s *shell) replace(place, text string) error {
+	name, number, _ := strings.Cut(place, ":")
+	name = filepath.Join(s.dir, name)
+	old, err := s.project.Read(name)
+	if err != nil {
+		return err
+	}
+	lines := bytes.SplitAfter(old, []byte("\n"))
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(lines) {
+		return fmt.Errorf("there is no line %s", place)
+	}
+	lines[n-1] = []byte(text)
+	return s.project.Write(name, bytes.Join(lines, nil))
+}
+
+// printed requires that the lines of a block are in what was printed, wherever their columns are.
+func printed(out, text string) error {
+	if !strings.Contains(squeezed(out), squeezed(text)) {
+		return fmt.Errorf("the document shows\n%s\nand what is printed now is\n%s", text, out)
 	}
 	return nil
+}
+
+func squeezed(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestShellBlocksRun follows every document, in one project: the guide first, which adopts statuspatcher there.
+func TestShellBlocksRun(t *testing.T) {
+	s := &shell{project: kubebuilderproject.New(t, root)}
+	documents := documents(t)
+	if s.test(t, named(t, documents, guide)); t.Failed() {
+		return // nothing else can be right
+	}
+	t.Run("what each check of the guide is there for", s.testChecks)
+	t.Run("controls", s.testControls)
+	for _, doc := range documents {
+		if doc.path != guide {
+			s.test(t, doc)
+		}
+	}
+}
+
+func (s *shell) test(t *testing.T, doc document) {
+	t.Run(doc.path, func(t *testing.T) {
+		s.dir = "."
+		if prepare := surroundings[doc.path]; prepare != nil {
+			prepare(t, s)
+		}
+		if err := s.follow(doc); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func named(t *testing.T, documents []document, path string) document {
+	t.Helper()
+	for _, doc := range documents {
+		if doc.path == path {
+			return doc
+		}
+	}
+	t.Fatalf("there is no %s", path)
+	return document{}
 }

@@ -1,5 +1,5 @@
-// Package kubebuilderproject holds a project as kubebuilder scaffolds it, in project.txtar, and a test that adopts statuspatcher in
-// it by doing what docs/getting-started.md says: its files are written and its commands are run as they stand.
+// Package kubebuilderproject makes a project as kubebuilder scaffolds it, in a temporary directory, for the tests that do there what
+// the documents say. This module is served to it by a module proxy, as if it were published.
 //
 // The layout and the Makefile are those of kubebuilder v4's testdata/project-v4, without what needs a cluster or a container.
 package kubebuilderproject

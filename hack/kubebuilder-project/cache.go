@@ -1,0 +1,57 @@
+package kubebuilderproject
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// inCache keeps the place of our version in the module cache for this test alone, and leaves it empty: nobody needs it again.
+func inCache(t testing.TB, version string) {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := strings.TrimSpace(string(out))
+	unlock, err := lock(filepath.Join(os.TempDir(), "statuspatcher-checkout.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := evict(cache, version); err != nil {
+			t.Error(err)
+		}
+		unlock()
+	})
+}
+
+// evict removes our version from the module cache.
+func evict(cache, version string) error {
+	downloads, err := filepath.Glob(filepath.Join(cache, "cache", "download", modulePath, "@v", version+".*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range downloads {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Join(cache, modulePath+"@"+version)
+	if _, err := os.Stat(dir); err != nil {
+		return nil // it is not there
+	}
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = os.Chmod(path, 0o755) // the module cache is read-only
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
