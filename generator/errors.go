@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An Error is something wrong in what the generator was given to read.
+// An Error is something wrong in what the generator was given to read. Its text is FILE:LINE:COLUMN: Text, as compilers write it.
 type Error struct {
 	// Pos is where; its Filename is empty when the fault is in no file.
 	Pos token.Position
@@ -24,7 +24,7 @@ func (e Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.Pos.Filename, max(e.Pos.Line, 1), max(e.Pos.Column, 1), e.Text)
 }
 
-// Errors are all that is wrong, in the order of the files.
+// Errors are all that is wrong, in the order of the files: what Run returns for wrong input, for errors.As.
 type Errors []Error
 
 func (l Errors) Error() string {
@@ -35,7 +35,7 @@ func (l Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// A UsageError is a command line that makes no sense.
+// A UsageError is a command line that makes no sense, for errors.As. Text says why.
 type UsageError struct{ Text string }
 
 func (e UsageError) Error() string { return e.Text }

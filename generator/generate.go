@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/loader"
 )
 
-// ErrStale is what Run with Verify returns when a generated file is not what it would be.
+// ErrStale is what Run with Verify returns when generated files are not what they would be, for errors.As. Files counts them.
 type ErrStale struct{ Files int }
 
 func (e ErrStale) Error() string {
@@ -23,9 +23,9 @@ func (e ErrStale) Error() string {
 	return fmt.Sprintf("%d files are stale: run statuspatcher-gen with the same options, without verify", e.Files)
 }
 
-// Run does what the options say. It returns Errors for wrong input, and then has written nothing; ErrStale under Verify,
-// with the diff on stdout.
-// Notes for the user, which are no errors, go to stderr.
+// Run generates the patchers that the options ask for, or under Verify compares. It returns Errors for wrong input, and then has
+// written nothing; ErrStale under Verify, with the diff on stdout; an error of the file system where a file cannot be written.
+// Notes for the user, such as RBAC markers that are missing, are no errors, and go to stderr.
 func Run(o Options, stdout, stderr io.Writer) error {
 	g, err := newGeneration(o)
 	if err != nil {

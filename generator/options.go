@@ -82,7 +82,7 @@ func OptionsRegistry() *markers.Registry {
 	return reg
 }
 
-// ParseOptions reads the arguments of a command line.
+// ParseOptions reads the arguments of a command line, such as paths=./api/... verify. What it cannot read is a UsageError.
 func ParseOptions(args []string) (Options, error) {
 	var o Options
 	reg := OptionsRegistry()

@@ -14,7 +14,7 @@ import (
 var documentEnd = regexp.MustCompile(`(?m)^---.*$`)
 
 // ReadCRDs reads the CustomResourceDefinitions in YAML files; a directory stands for the .yaml and .yml files in it.
-// Other documents are passed over. It is an error if there is no CRD at all.
+// Other documents are passed over. It is an error if a path cannot be read, a document is no YAML, or there is no CRD at all.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var out []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {

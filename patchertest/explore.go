@@ -17,7 +17,9 @@ import (
 var replay = flag.String("patchertest.replay", "", "run only the schedule of this token, from the report of an earlier failure; choose the test with -run")
 
 // Explore runs the model in every schedule that the options allow, and fails the test with the report of a
-// counterexample if an invariant is violated. What was explored is logged.
+// counterexample if an invariant is violated, or if the model is at fault. What was explored is logged. With the flag
+// -patchertest.replay=TOKEN it runs the schedule of that token alone. build is called for every schedule, and must make the same
+// model each time.
 func Explore(t *testing.T, build func() Model, opts ...Option) {
 	t.Helper()
 	report := Check(t, build, opts...)
@@ -27,7 +29,7 @@ func Explore(t *testing.T, build func() Model, opts ...Option) {
 	t.Log(report.String())
 }
 
-// Check does what Explore does, and returns the report instead of failing.
+// Check does what Explore does, and returns the report instead of failing: its Violation is nil if every invariant held.
 func Check(t *testing.T, build func() Model, opts ...Option) *Report {
 	t.Helper()
 	e := &explorer{t: t, build: build, settings: defaults()}
@@ -40,7 +42,8 @@ func Check(t *testing.T, build func() Model, opts ...Option) *Report {
 	return e.explore()
 }
 
-// Replay runs the one schedule of a token, and reports it.
+// Replay runs the one schedule of a token, with the options that it was found with, and returns its report. A token that is none,
+// or of another model, is a Violation that is Broken.
 func Replay(t *testing.T, token string, build func() Model, opts ...Option) *Report {
 	t.Helper()
 	e := &explorer{t: t, build: build, settings: defaults()}

@@ -33,7 +33,8 @@ func Eventually(name string, check func(h History) error) Invariant {
 }
 
 // AtMostOneEver wants at most one value at a path, such as status.plan.id, in all versions ever committed of one object
-// (a recreated object is another one). Absent, null and "" are no values.
+// (a recreated object is another one). The path is of JSON names with dots between; it leads through objects, not into lists.
+// Absent, null and "" are no values.
 func AtMostOneEver(path string) Invariant {
 	return Invariant{name: "AtMostOneEver(" + path + ")", focus: []string{path}, commit: func(h *History) error {
 		last := h.commits[len(h.commits)-1]

@@ -51,8 +51,10 @@ type Controller struct {
 	New func(c client.Client, live client.Reader) reconcile.Reconciler
 }
 
-// Watch is one kind that a controller watches. Either Handler or Map says which keys an event queues.
+// Watch is one kind that a controller watches. Either Handler or Map says which keys an event queues, of those that Predicates let
+// through.
 type Watch struct {
+	// Object is an empty object of the kind.
 	Object  client.Object
 	Handler handler.EventHandler
 	// Map is what handler.EnqueueRequestsFromMapFunc takes; its client reads from the replica's cache.
@@ -60,7 +62,7 @@ type Watch struct {
 	Predicates []predicate.Predicate
 }
 
-// Index is a field index of the cache.
+// Index is a field index of the cache: Object, Field and Extract are what client.FieldIndexer's IndexField takes.
 type Index struct {
 	Object  client.Object
 	Field   string

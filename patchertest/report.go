@@ -40,9 +40,9 @@ type Violation struct {
 // ReportStep is one step of a schedule.
 type ReportStep struct {
 	Who    string // a replica, or a foreign writer
-	Call   string
+	Call   string // the verb, the object, and the cache if that was asked
 	Saw    string // the resourceVersion that a read returned
-	Answer string
+	Answer string // what was read, or the HTTP status of a write; how the reconcile ended
 	Note   string // such as what the write overwrote
 }
 

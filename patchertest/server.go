@@ -24,7 +24,8 @@ type Server struct {
 	store *sim.Server
 }
 
-// NewServer starts a simulated API server that holds the given objects, status and all.
+// NewServer returns a simulated API server that holds the given objects, status and all. The CRDs are those of the custom kinds,
+// see Model. It is an error if scheme does not know a kind, or if a CRD has no valid schema.
 func NewServer(scheme *runtime.Scheme, crds []*apiextensionsv1.CustomResourceDefinition, objects ...client.Object) (*Server, error) {
 	catalog, err := sim.NewCatalog(scheme, crds)
 	if err != nil {
@@ -39,7 +40,7 @@ func NewServer(scheme *runtime.Scheme, crds []*apiextensionsv1.CustomResourceDef
 	return s, nil
 }
 
-// Client is controller-runtime's client on the server. It reads live.
+// Client is controller-runtime's client on the server, with the scheme that NewServer got. It reads live, and cannot watch.
 func (s *Server) Client() (client.Client, error) {
 	return sim.NewClient(s.store.Catalog, s.handle, nil)
 }

@@ -24,6 +24,7 @@ type Gate struct {
 
 // Held is a request that waits at a gate.
 type Held struct {
+	// Request is as it is when it is held: it has no answer yet.
 	Request Request
 
 	release  sync.Once

@@ -21,10 +21,10 @@ type Recorder struct {
 
 // Reconcile is one reconcile that has ended: what it was asked, what it did, and what it returned.
 type Reconcile struct {
-	Request  reconcile.Request
-	Requests []Request // in the order they were made
-	Result   reconcile.Result
-	Err      error
+	Request  reconcile.Request // what it was asked
+	Requests []Request         // in the order they were made
+	Result   reconcile.Result  // what it returned
+	Err      error             // with that result
 }
 
 // Wrap goes to Server.Config, Server.Client or the Wrap of a rest.Config.

@@ -13,10 +13,10 @@ import (
 type Request struct {
 	Verb        string // get, list, watch, create, update, patch, delete or deletecollection
 	Group       string // empty for the core group
-	Version     string
+	Version     string // of the API group: v1
 	Resource    string // plural: databases
 	Subresource string // status, or empty
-	Namespace   string
+	Namespace   string // empty for kinds without one, and for all of them
 	Name        string // empty for create, as it is in the body
 	ContentType string // of the body; tells the kind of a patch
 	Body        []byte // JSON for patches and custom resources; other writes of built-in kinds may be protobuf
