@@ -37,18 +37,24 @@ func New(opts *Options) *analysis.Analyzer {
 }
 
 func run(pass *analysis.Pass, opts Options) error {
-	for _, d := range Diagnose(&flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}, opts) {
+	ds, err := Diagnose(&flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}, opts)
+	for _, d := range ds {
 		pass.Report(d)
 	}
-	return nil
+	return err
 }
 
-// Diagnose reports what is wrong in one package, with no callers in sight but its own.
-func Diagnose(pkg *flow.Package, opts Options) []analysis.Diagnostic {
+// Diagnose reports what is wrong in one package, with no callers in sight but its own. The error says which options are
+// wrong.
+func Diagnose(pkg *flow.Package, opts Options) ([]analysis.Diagnostic, error) {
 	if !kube.Relevant(pkg.Types) {
-		return nil
+		return nil, nil
 	}
-	check := NewCheck(flow.New(pkg), opts)
+	prog := flow.New(pkg)
+	if _, err := opts.CheckWrappers(prog); err != nil {
+		return nil, err
+	}
+	check := NewCheck(prog, opts)
 	findings, directives := check.Findings(pkg)
 	var out []analysis.Diagnostic
 	for _, f := range findings {
@@ -61,7 +67,7 @@ func Diagnose(pkg *flow.Package, opts Options) []analysis.Diagnostic {
 			out = append(out, analysis.Diagnostic{Pos: d.Pos, Category: "directive", Message: p})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Diagnostic is a finding in the terms of go/analysis: its category is the class.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"sort"
-	"strings"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
 	"github.com/statuspatcher/statuspatcher/lint/directive"
@@ -25,6 +24,9 @@ type Check struct {
 // NewCheck finds the writes of all packages, so that each can be judged with its callers in sight.
 func NewCheck(prog *flow.Program, opts Options) *Check {
 	c := &Check{opts: opts, sites: map[*flow.Package][]*site.Site{}}
+	if !opts.Tests {
+		leaveOutTests(prog)
+	}
 	var all []*site.Site
 	for _, pkg := range prog.Packages {
 		if !kube.Relevant(pkg.Types) {
@@ -38,23 +40,21 @@ func NewCheck(prog *flow.Program, opts Options) *Check {
 	return c
 }
 
+// leaveOutTests takes test code out of the program, also as callers and as implementations of interfaces.
+func leaveOutTests(prog *flow.Program) {
+	for _, pkg := range prog.Packages {
+		prog.LeaveOut(site.TestCode(pkg))
+	}
+}
+
 // files are the files of a package that are looked at.
 func (c *Check) files(pkg *flow.Package) []*ast.File {
-	var files, support []*ast.File
+	var files []*ast.File
 	for _, f := range pkg.Files {
-		name := pkg.Fset.File(f.FileStart).Name()
-		switch {
-		case !c.opts.Tests && strings.HasSuffix(name, "_test.go"), site.IsGenerated(f):
-		case !c.opts.Tests && site.IsTestSupport(f.Imports):
-			support = append(support, f)
-		default:
-			files = append(files, f)
+		if site.IsGenerated(f) || !c.opts.Tests && site.IsTest(pkg.Fset, f) {
+			continue
 		}
-	}
-	// A package that imports a test framework is test support as a whole, unless it is only a helper file that strayed
-	// into production code.
-	if len(support) >= len(files) {
-		return nil
+		files = append(files, f)
 	}
 	return files
 }
@@ -88,6 +88,9 @@ func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Dire
 func (c *Check) patchers(pkg *flow.Package, files []*ast.File) []*class.Finding {
 	var out []*class.Finding
 	for _, f := range pkg.Funcs() {
+		if f.Left() {
+			continue
+		}
 		for _, file := range files {
 			if file.FileStart <= f.Node().Pos() && f.Node().End() <= file.FileEnd {
 				out = append(out, patchers.Find(f, c.classifier.Tracker())...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/statuspatcher/statuspatcher/lint/fix"
+	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
 // Options say what is looked at and what is reported.
@@ -22,7 +23,12 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Ban, "ban", o.Ban, "report every handwritten status write, whatever its class")
 	fs.BoolVar(&o.Tests, "tests", o.Tests, "look at test files, and at packages that import a test framework")
 	fs.Func("wrappers", "comma-separated full names of functions whose calls count as status writes", func(s string) error {
-		o.Wrappers = append(o.Wrappers, strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })...)
+		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+			if _, err := site.ParseWrapper(name); err != nil {
+				return err
+			}
+			o.Wrappers = append(o.Wrappers, name)
+		}
 		return nil
 	})
 }

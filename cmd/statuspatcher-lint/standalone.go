@@ -86,6 +86,13 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, fmt.Errorf("cannot load %s: %w", strings.Join(c.patterns, " "), err))
 	}
+	notes, err := c.opts.CheckWrappers(m.Program)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	for _, note := range notes {
+		fmt.Fprintln(stderr, "statuspatcher-lint: "+note)
+	}
 	for _, p := range m.Problems {
 		fmt.Fprintln(stderr, "statuspatcher-lint: "+p.Error())
 	}

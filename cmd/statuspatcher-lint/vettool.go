@@ -112,7 +112,10 @@ func (u *unit) run(opts lint.Options, asJSON bool, stdout, stderr io.Writer) int
 		files = append(files, f)
 	}
 	pkg, info, problems := u.check(fset, files)
-	ds := lint.Diagnose(&flow.Package{Fset: fset, Files: files, Types: pkg, Info: info}, opts)
+	ds, err := lint.Diagnose(&flow.Package{Fset: fset, Files: files, Types: pkg, Info: info}, opts)
+	if err != nil {
+		return fail(stderr, err)
+	}
 	if u.Stdout != "" {
 		f, err := os.Create(u.Stdout)
 		if err != nil {

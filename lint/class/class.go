@@ -188,7 +188,7 @@ func (c *Classifier) status(f *Finding) {
 	case s.Writer == kube.Generated:
 		f.set(Generated, "written by the generated patcher")
 	case s.Wrapper:
-		f.set(Unknown, "calls a function that was named as a wrapper; its own status write is classified where it is")
+		c.wrapper(f)
 	case s.Call == nil:
 		f.set(Unknown, "the writer's method is handed on as a value; where it is called cannot be seen")
 	case s.Writer == kube.CreateOrPatch:
@@ -226,6 +226,9 @@ func (f *Finding) relate(pos token.Pos, message string) {
 func (c *Classifier) kind(s *site.Site) types.Type {
 	if s.Writer == kube.Generated {
 		return kube.PatchedKind(s.Callee.Signature().Recv().Type())
+	}
+	if s.Wrapper {
+		return nil // what the wrapper writes is found in its body
 	}
 	obj := s.Object()
 	if obj == nil {

@@ -269,19 +269,26 @@ func (cp *Capture) stale(c *Classifier, g *Finding) bool {
 
 // clearedOnBaseOnly: a diff from a base without resourceVersion to an object that has one carries it.
 func (c *Classifier) clearedOnBaseOnly(s *site.Site, base ast.Expr, fr *flow.Frame) bool {
-	b := fr.Fn.Path(base)
-	if b == "" || !clears(fr.Fn, b) {
+	o := s.Fn.Path(s.Object())
+	if o == "" || clears(&flow.Frame{Fn: s.Fn}, o) {
 		return false
 	}
-	o := s.Fn.Path(s.Object())
-	return o != "" && o != b && !clears(s.Fn, o)
+	if b := fr.Fn.Path(base); b != "" && b != o && clears(fr, b) {
+		return true
+	}
+	found, all := copies(base, fr)
+	for _, v := range found {
+		held := copyPath(v)
+		all = all && held != "" && held != o && clears(v.Frame, held)
+	}
+	return all
 }
 
-// clears reports whether f sets the resourceVersion of the object at path to nothing.
-func clears(f *flow.Func, path string) bool {
-	found := false
+// clears reports whether a function sets the resourceVersion of the object at path to nothing, each time.
+func clears(fr *flow.Frame, path string) bool {
+	f, found := fr.Fn, false
 	ast.Inspect(f.Outermost().Node(), func(n ast.Node) bool {
-		if p, value := setsVersion(f, n); p != "" && p == path && isEmptyString(f.Pkg, value) {
+		if p, value := setsVersion(f, n); p != "" && p == path && isEmptyString(f.Pkg, value) && !skipped(fr, n) {
 			found = true
 		}
 		return !found

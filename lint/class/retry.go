@@ -49,7 +49,7 @@ func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
 	if obj := s.Object(); obj != nil {
 		paths = pathsOf(s.Fn, obj)
 	}
-	return &errflow.Follower{Rewrites: func(f *flow.Func, node ast.Node) bool {
+	rewrites := func(f *flow.Func, node ast.Node) bool {
 		if len(paths) == 0 || f.Outermost() != s.Fn.Outermost() {
 			return false
 		}
@@ -59,7 +59,8 @@ func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
 			}
 		}
 		return false
-	}}
+	}
+	return &errflow.Follower{Rewrites: rewrites, Others: func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }}
 }
 
 func (c *Classifier) writesStatus(ev object.Event) bool {
@@ -168,8 +169,8 @@ func (c *Classifier) otherConflicts(lit *flow.Func, call *ast.CallExpr) bool {
 		}
 		switch w, verb := kube.Kind(lit.Pkg.Callee(x)); {
 		case w == kube.NoWriter:
-			for _, d := range lit.Pkg.DeclsOf(x) {
-				other = other || !within(d, call) && c.mayConflict(d)
+			for _, d := range lit.Pkg.Callees(x) {
+				other = other || !within(d, call) && c.mayConflict(d, call, 0)
 			}
 		case verb == kube.Update:
 			other = true
@@ -195,16 +196,22 @@ func within(f *flow.Func, call *ast.CallExpr) bool {
 	return f.Node().Pos() <= call.Pos() && call.End() <= f.Node().End()
 }
 
+const maxLookedInto = 3
+
 // mayConflict: a function that the retry calls updates something.
-func (c *Classifier) mayConflict(d *flow.Func) bool {
+func (c *Classifier) mayConflict(d *flow.Func, call *ast.CallExpr, depth int) bool {
 	found := false
-	ast.Inspect(d.Body(), func(n ast.Node) bool {
-		if x, ok := n.(*ast.CallExpr); ok {
-			if w, verb := kube.Kind(d.Pkg.Callee(x)); w != kube.NoWriter && verb == kube.Update {
-				found = true
+	d.EachCall(d.Body(), func(x *ast.CallExpr) {
+		if found || x == call {
+			return
+		}
+		w, verb := kube.Kind(d.Pkg.Callee(x))
+		found = w != kube.NoWriter && verb == kube.Update
+		if w == kube.NoWriter && depth < maxLookedInto {
+			for _, next := range d.Pkg.Callees(x) {
+				found = found || next != d && c.mayConflict(next, call, depth+1)
 			}
 		}
-		return !found
 	})
 	return found
 }
@@ -274,7 +281,7 @@ func (c *Classifier) repeated(f *flow.Func, n ast.Node) ast.Node {
 
 // runsRepeatedly: a function of the program hands its function parameter to a retry.
 func (c *Classifier) runsRepeatedly(pkg *flow.Package, call *ast.CallExpr, lit *ast.FuncLit) bool {
-	for _, d := range pkg.DeclsOf(call) {
+	for _, d := range pkg.Callees(call) {
 		for i := range d.Signature().Params().Len() {
 			if d.Argument(i, call) != ast.Expr(lit) {
 				continue

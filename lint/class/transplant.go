@@ -11,38 +11,58 @@ import (
 )
 
 // transplanted: before the write, a status decided on an older read is put onto the object that was just read, or the
-// resourceVersion that was just read onto an older object. Then the lock compares the wrong thing.
+// resourceVersion that was just read onto an older object. Then the lock compares the wrong thing. What callers do to an
+// object that they hand over counts, too.
 func (c *Classifier) transplanted(g *Finding) bool {
-	s := g.Site
-	obj := s.Object()
-	if obj == nil {
+	obj := g.Site.Object()
+	if obj == nil || rootPath(g.Site.Fn, obj) == "" {
 		return false
 	}
-	f := s.Fn
-	path := rootPath(f, obj)
-	if path == "" {
-		return false
+	return c.transplantBefore(g, g.Site.Fn, g.Site.Node, pathsOf(g.Site.Fn, obj), 0)
+}
+
+const maxCallers = 2
+
+func (c *Classifier) transplantBefore(g *Finding, f *flow.Func, node ast.Node, paths []string, depth int) bool {
+	found := false
+	f.WalkBack(f.At(node), func(p flow.Point) bool {
+		found = c.transplantAt(g, f, p, paths)
+		return !found
+	})
+	if found || depth == maxCallers {
+		return found
 	}
-	paths := pathsOf(f, obj)
-	at := f.At(s.Node)
-	var found bool
-	f.WalkBack(at, func(p flow.Point) bool {
-		ast.Inspect(p.Node(), func(n ast.Node) bool {
-			if _, lit := n.(*ast.FuncLit); lit || found {
-				return false
+	outer := f.Outermost()
+	for i := range outer.Type().Params.NumFields() {
+		v := outer.Param(i)
+		if v == nil || !contains(paths, flow.VarPath(v)) {
+			continue
+		}
+		for _, up := range outer.CallsSeen() {
+			if arg := outer.Argument(i, up.Expr); arg != nil && c.transplantBefore(g, up.In, up.Expr, pathsOf(up.In, arg), depth+1) {
+				return true
 			}
-			if value := assignsStatus(f, n, paths); value != nil && c.freshAt(f, p, paths) && c.olderStatus(f, value, p, paths) {
-				found = true
-				g.set(Transplant, "a status decided on an older read is copied onto a fresh object: the write cannot conflict with what happened in between")
-				g.relate(n.Pos(), "the older status is copied here")
-			}
-			if q, value := setsVersion(f, n); q != "" && contains(paths, q) && c.freshVersion(f, value, p, paths) {
-				found = true
-				g.set(Transplant, "a fresh resourceVersion is copied onto an object that was read earlier: the write cannot conflict with what happened in between")
-				g.relate(n.Pos(), "the resourceVersion is copied here")
-			}
-			return !found
-		})
+		}
+	}
+	return false
+}
+
+func (c *Classifier) transplantAt(g *Finding, f *flow.Func, p flow.Point, paths []string) bool {
+	found := false
+	ast.Inspect(p.Node(), func(n ast.Node) bool {
+		if _, lit := n.(*ast.FuncLit); lit || found {
+			return false
+		}
+		if value := assignsStatus(f, n, paths); value != nil && c.freshAt(f, p, paths) && c.olderStatus(f, value, p, paths) {
+			found = true
+			g.set(Transplant, "a status decided on an older read is copied onto a fresh object: the write cannot conflict with what happened in between")
+			g.relate(n.Pos(), "the older status is copied here")
+		}
+		if q, value := setsVersion(f, n); q != "" && contains(paths, q) && c.freshVersion(f, value, p, paths) {
+			found = true
+			g.set(Transplant, "a fresh resourceVersion is copied onto an object that was read earlier: the write cannot conflict with what happened in between")
+			g.relate(n.Pos(), "the resourceVersion is copied here")
+		}
 		return !found
 	})
 	return found
@@ -163,6 +183,9 @@ func (c *Classifier) olderObject(f *flow.Func, obj ast.Expr, at flow.Point, path
 	if t == nil || !kube.IsObject(t) {
 		return false
 	}
+	if handedOver(f, obj) {
+		return true
+	}
 	for _, v := range flow.Trace(obj, &flow.Frame{Fn: f}, isCopyAt) {
 		switch v.Kind {
 		case flow.Parameter, flow.Field, flow.Element, flow.Opaque:
@@ -189,6 +212,17 @@ func (c *Classifier) olderObject(f *flow.Func, obj ast.Expr, at flow.Point, path
 		}
 	}
 	return false
+}
+
+// handedOver: the object, or what it is a field of, is a parameter that still is what the caller gave.
+func handedOver(f *flow.Func, obj ast.Expr) bool {
+	v := rootVar(f.Pkg, obj)
+	outer := f.Outermost()
+	if v == nil || f.Pkg.Owner(v) != outer || len(outer.AllDefs(v)) > 0 {
+		return false
+	}
+	_, param := outer.ParamIndex(v)
+	return param
 }
 
 // wasRead: somewhere in the declaration the object at path is read.
@@ -236,18 +270,15 @@ func (c *Classifier) olderVar(f *flow.Func, v *types.Var, at flow.Point, paths [
 
 // freshVersion: the value is the resourceVersion of another object that was read here, while the written one is older.
 func (c *Classifier) freshVersion(f *flow.Func, value ast.Expr, at flow.Point, paths []string) bool {
-	var from ast.Expr
-	switch x := ast.Unparen(value).(type) {
-	case *ast.SelectorExpr:
-		from = x.X
-		if inner, ok := ast.Unparen(from).(*ast.SelectorExpr); ok && inner.Sel.Name == "ObjectMeta" {
-			from = inner.X
+	if v := f.Pkg.Var(value); v != nil && f.Pkg.Owner(v) != nil {
+		for _, d := range f.Pkg.Owner(v).AllDefs(v) {
+			if d.Rhs != nil && f.Pkg.Var(d.Rhs) == nil && c.freshVersion(d.Fn, d.Rhs, d.Fn.At(d.Node), paths) {
+				return true
+			}
 		}
-	case *ast.CallExpr:
-		if sel, ok := ast.Unparen(x.Fun).(*ast.SelectorExpr); ok && sel.Sel.Name == "GetResourceVersion" {
-			from = sel.X
-		}
+		return false
 	}
+	from := versionOf(value)
 	if from == nil {
 		return false
 	}
@@ -256,6 +287,25 @@ func (c *Classifier) freshVersion(f *flow.Func, value ast.Expr, at flow.Point, p
 		return false
 	}
 	return c.olderThan(f, paths)
+}
+
+// versionOf is the object whose resourceVersion an expression is.
+func versionOf(value ast.Expr) ast.Expr {
+	switch x := ast.Unparen(value).(type) {
+	case *ast.SelectorExpr:
+		if x.Sel.Name != "ResourceVersion" {
+			return nil
+		}
+		if inner, ok := ast.Unparen(x.X).(*ast.SelectorExpr); ok && inner.Sel.Name == "ObjectMeta" {
+			return inner.X
+		}
+		return x.X
+	case *ast.CallExpr:
+		if sel, ok := ast.Unparen(x.Fun).(*ast.SelectorExpr); ok && sel.Sel.Name == "GetResourceVersion" {
+			return sel.X
+		}
+	}
+	return nil
 }
 
 // olderThan: the written object is a parameter, a captured variable, or was itself read here.

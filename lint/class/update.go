@@ -133,11 +133,7 @@ func (c *Classifier) made(s *site.Site, e ast.Expr, v flow.Value, o *origin) {
 	if v.Kind == flow.Zero {
 		path = f.Path(e)
 	}
-	if path != "" && c.filled(v, path, s) {
-		return
-	}
-	if path == "" && v.Frame.Fn != s.Fn && v.Frame.Below == nil {
-		o.unknown = true // made and returned by a function: what its callers do with it was not followed
+	if path != "" && c.filled(v, path, s) || c.filledAbove(v, s) {
 		return
 	}
 	if c.filledBelow(v, s) {
@@ -190,20 +186,29 @@ func (c *Classifier) filled(v flow.Value, path string, s *site.Site) bool {
 	if v.Expr == nil || !start.Valid() {
 		start = f.Entry()
 	}
-	check := func(g *flow.Func, node ast.Node, path string) {
-		filled = filled || c.nodeFills(g, node, path)
-	}
 	f.Walk(start, func(p flow.Point) bool {
-		check(f, p.Node(), path)
+		filled = filled || c.nodeFills(f, p.Node(), path) && !skipped(v.Frame, p.Node())
 		return !filled
 	})
 	if !filled && f != s.Fn && f.Outermost() == s.Fn.Outermost() {
 		s.Fn.WalkBack(s.Fn.At(s.Node), func(p flow.Point) bool {
-			check(s.Fn, p.Node(), path)
+			filled = filled || c.nodeFills(s.Fn, p.Node(), path)
 			return !filled
 		})
 	}
 	return filled
+}
+
+// filledAbove: the functions that get the object returned fill it, or do with it what cannot be followed.
+func (c *Classifier) filledAbove(v flow.Value, s *site.Site) bool {
+	fr := v.Frame
+	for ; fr.Parent != nil; fr = fr.Parent {
+		up := flow.Value{Expr: fr.Call, Frame: fr.Parent}
+		if path := heldPath(fr.Parent.Fn, fr.Call); path != "" && c.filled(up, path, s) {
+			return true
+		}
+	}
+	return fr != v.Frame && c.filledBelow(flow.Value{Frame: fr}, s)
 }
 
 // filledBelow: on the way down to the write a function reads into its parameter, or gives it a resourceVersion.

@@ -19,9 +19,11 @@ type Outcome struct {
 	Returned bool      // some way hands it to the caller
 }
 
-// Follower follows errors; Rewrites says whether a node writes the same status again, so that nothing is lost yet.
+// Follower follows errors. Rewrites says whether a node writes the same status again, so that nothing is lost yet;
+// Others, whether a function's error can be the conflict of another write, too.
 type Follower struct {
 	Rewrites func(f *flow.Func, node ast.Node) bool
+	Others   func(f *flow.Func) bool
 }
 
 const maxCallers = 4
@@ -52,7 +54,8 @@ func (fo *Follower) follow(f *flow.Func, call *ast.CallExpr, depth int) Outcome 
 	return w.out
 }
 
-// callers joins what the callers of f do with its error: dropped only if all of them drop it.
+// callers joins what the callers of f do with its error: dropped only if all of them drop it. A Reconcile is called by
+// the controller, which queues the work again, whoever else calls it.
 func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if depth > maxCallers {
 		return Outcome{}, false
@@ -69,7 +72,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 		}
 	}
 	calls := f.CallsSeen()
-	if len(calls) == 0 || f.UsedAsValue() {
+	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}
 	all := Outcome{Dropped: true}
@@ -82,7 +85,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 		if o.Dropped {
 			all.At = o.At
 		}
-		if o.Tested.IsValid() {
+		if o.Tested.IsValid() && (fo.Others == nil || !fo.Others(f)) {
 			all.Tested = o.Tested
 		}
 	}

@@ -196,7 +196,7 @@ func requeues(f *flow.Func, n ast.Node, depth int) bool {
 			return
 		}
 		if depth < 3 {
-			for _, d := range f.Pkg.DeclsOf(c) {
+			for _, d := range f.Pkg.Callees(c) {
 				found = found || requeues(d, d.Body(), depth+1)
 			}
 		}

@@ -19,8 +19,17 @@ func (w *walk) truth(cond ast.Expr, s *state) (yes, no bool) {
 			return n, y
 		}
 	case *ast.BinaryExpr:
-		if !isNil(x.Y) {
-			break
+		switch {
+		case x.Op == token.LOR:
+			y1, n1 := w.truth(x.X, s)
+			y2, n2 := w.truth(x.Y, s)
+			return y1 || y2, n1 && n2
+		case x.Op == token.LAND:
+			y1, n1 := w.truth(x.X, s)
+			y2, n2 := w.truth(x.Y, s)
+			return y1 && y2, n1 || n2
+		case !isNil(x.Y):
+			return true, true
 		}
 		if !w.mentions(x.X, s) {
 			v := w.f.Pkg.Var(x.X)
@@ -65,7 +74,7 @@ func (w *walk) check(call *ast.CallExpr, s *state) (yes, no bool) {
 		return false, true
 	}
 	// A function of the program that asks for a conflict.
-	for _, d := range w.f.Pkg.DeclsOf(call) {
+	for _, d := range w.f.Pkg.Callees(call) {
 		if asksConflict(d) && !w.probing && !w.out.Tested.IsValid() {
 			w.out.Tested = call.Pos()
 		}
@@ -80,15 +89,17 @@ func pointsToAPIStatus(t types.Type) bool {
 	return true
 }
 
-// asksConflict: a function that answers whether its error is a conflict.
+// asksConflict: a function that answers whether its error is a conflict, and not whether it is one of several things.
 func asksConflict(d *flow.Func) bool {
 	sig := d.Signature()
 	if sig == nil || sig.Results().Len() != 1 || sig.Results().At(0).Type().String() != "bool" {
 		return false
 	}
-	asks := false
+	asks, others := false, false
 	d.EachCall(d.Body(), func(c *ast.CallExpr) {
-		asks = asks || kube.IsConflictCheck(d.Pkg.Callee(c))
+		fn := d.Pkg.Callee(c)
+		asks = asks || kube.IsConflictCheck(fn)
+		others = others || kube.IsOtherReasonCheck(fn)
 	})
-	return asks
+	return asks && !others
 }

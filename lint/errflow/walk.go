@@ -127,25 +127,31 @@ func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
 	yes, no := w.truth(cond, s)
 	next := p.Successors()
 	if yes && len(next) > 0 {
-		t := s.clone()
-		if v := w.nonNilIf(cond, token.NEQ); v != nil && !s.tainted[v] {
-			t.nonNil[v] = true
-		}
-		w.enter(next[0], t, seen)
+		w.enter(next[0], w.knowing(s, cond, token.NEQ), seen)
 	}
 	if no && len(next) > 1 {
-		t := s.clone()
-		if v := w.nonNilIf(cond, token.EQL); v != nil && !s.tainted[v] {
+		w.enter(next[1], w.knowing(s, cond, token.EQL), seen)
+	}
+}
+
+// knowing is the state with the errors that cond, compared by op, shows not to be nil.
+func (w *walk) knowing(s *state, cond ast.Expr, op token.Token) *state {
+	t := s.clone()
+	w.eachConjunct(cond, op, func(v *types.Var) {
+		if !t.tainted[v] {
 			t.nonNil[v] = true
 		}
-		w.enter(next[1], t, seen)
-	}
+	})
+	return t
 }
 
 // step is one statement; false ends the way without loss.
 func (w *walk) step(n ast.Node, s *state) bool {
 	if contains(n, w.site) {
 		return false // the write again: a retry, or the next item of a loop whose end is walked, too
+	}
+	if !w.probing && w.cancelled(n) {
+		return false
 	}
 	if !w.probing && w.fo.Rewrites != nil && w.fo.Rewrites(w.f, n) && !contains(n, w.site) {
 		return false
@@ -167,6 +173,20 @@ func (w *walk) step(n ast.Node, s *state) bool {
 		return w.probing || !w.mentions(n.Value, s)
 	}
 	return !requeues(w.f, n, 0)
+}
+
+// cancelled: the way is taken when the context ends, and with it all work that could be queued.
+func (w *walk) cancelled(n ast.Node) bool {
+	e, ok := n.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	recv, ok := ast.Unparen(e.X).(*ast.UnaryExpr)
+	if !ok || recv.Op != token.ARROW {
+		return false
+	}
+	call, ok := ast.Unparen(recv.X).(*ast.CallExpr)
+	return ok && kube.IsFunc(w.f.Pkg.Callee(call), "context", "Done")
 }
 
 // call is a call as a statement: to a log the error is dropped, to anything unknown it is handed over.
@@ -307,14 +327,19 @@ func (w *walk) nonNilAround(n ast.Node) {
 }
 
 func (w *walk) noteConjuncts(cond ast.Expr, op token.Token) {
+	w.eachConjunct(cond, op, func(v *types.Var) { w.start.nonNil[v] = true })
+}
+
+// eachConjunct visits the errors that are not nil if cond is true, or, for EQL, if it is false.
+func (w *walk) eachConjunct(cond ast.Expr, op token.Token, visit func(*types.Var)) {
 	cond = ast.Unparen(cond)
 	if b, ok := cond.(*ast.BinaryExpr); ok && (op == token.NEQ && b.Op == token.LAND || op == token.EQL && b.Op == token.LOR) {
-		w.noteConjuncts(b.X, op)
-		w.noteConjuncts(b.Y, op)
+		w.eachConjunct(b.X, op, visit)
+		w.eachConjunct(b.Y, op, visit)
 		return
 	}
 	if v := w.nonNilIf(cond, op); v != nil {
-		w.start.nonNil[v] = true
+		visit(v)
 	}
 }
 

@@ -18,25 +18,67 @@ func (f *Func) litCalls() []*Call {
 	if f.Lit == nil || f.Outer == nil {
 		return nil
 	}
-	if call, ok := f.Parent(f.Lit).(*ast.CallExpr); ok && ast.Unparen(call.Fun) == ast.Expr(f.Lit) {
-		return []*Call{{Expr: call, In: f.Outer}}
+	if call, ok := f.Parent(f.Lit).(*ast.CallExpr); ok {
+		if ast.Unparen(call.Fun) == ast.Expr(f.Lit) {
+			return []*Call{{Expr: call, In: f.Outer}}
+		}
+		return f.Pkg.handedTo(call, f.Lit, 0)
 	}
 	v := f.HeldBy()
 	if v == nil {
 		return nil
 	}
+	return f.callsOf(v, 0)
+}
+
+const maxHandedOn = 3
+
+// handedTo are the calls of a function value by the functions that a call hands it to.
+func (pkg *Package) handedTo(call *ast.CallExpr, value ast.Expr, depth int) []*Call {
+	if depth > maxHandedOn {
+		return nil
+	}
 	var calls []*Call
-	for _, g := range f.Pkg.byNode {
-		if g.root != f.root || g.Body() == nil {
-			continue
-		}
-		g.EachCall(g.Body(), func(c *ast.CallExpr) {
-			if f.Pkg.Var(c.Fun) == v {
-				calls = append(calls, &Call{Expr: c, In: g})
+	for _, callee := range pkg.Callees(call) {
+		for i := range callee.Signature().Params().Len() {
+			if v := callee.Param(i); v != nil && callee.Argument(i, call) == value {
+				calls = append(calls, callee.callsOf(v, depth+1)...)
 			}
-		})
+		}
 	}
 	return calls
+}
+
+// callsOf are the calls of the function that a variable of f's declaration holds.
+func (f *Func) callsOf(v *types.Var, depth int) []*Call {
+	var calls []*Call
+	ast.Inspect(f.Outermost().Node(), func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if f.Pkg.Var(c.Fun) == v {
+			calls = append(calls, &Call{Expr: c, In: f.Enclosing(c)})
+			return true
+		}
+		for _, a := range c.Args {
+			if f.Pkg.Var(a) == v {
+				calls = append(calls, f.Pkg.handedTo(c, a, depth)...)
+			}
+		}
+		return true
+	})
+	return calls
+}
+
+// Enclosing is the function or literal of f's declaration that a node stands in.
+func (f *Func) Enclosing(n ast.Node) *Func {
+	for p := f.Parent(n); p != nil; p = f.Parent(p) {
+		if g := f.Pkg.byNode[p]; g != nil {
+			return g
+		}
+	}
+	return f.Outermost()
 }
 
 // HeldBy is the local variable that a literal is assigned to; nil if it goes elsewhere.

@@ -16,6 +16,13 @@ type Program struct {
 	decls   map[string]*Func
 	callers map[string][]*Call
 	values  map[string]bool // functions that are used other than by calling them
+
+	holds      map[string]bool    // import paths of the packages
+	abstract   map[string][]*Call // calls of interface methods that the program defines, by name
+	implements map[implemented][]*Func
+	concrete   []types.Type
+	left       map[types.Object]bool
+	only       map[*Func]*Call
 }
 
 // A Package is the typed syntax of one package.
@@ -40,9 +47,12 @@ type Call struct {
 
 // New makes a program of packages. Files that did not type-check are tolerated: what is unknown in them stays unknown.
 func New(pkgs ...*Package) *Program {
-	p := &Program{decls: map[string]*Func{}, callers: map[string][]*Call{}, values: map[string]bool{}}
+	p := &Program{decls: map[string]*Func{}, callers: map[string][]*Call{}, values: map[string]bool{},
+		holds: map[string]bool{}, abstract: map[string][]*Call{}, implements: map[implemented][]*Func{}, left: map[types.Object]bool{},
+		only: map[*Func]*Call{}}
 	for _, pkg := range pkgs {
 		pkg.prog = p
+		p.holds[pkg.Types.Path()] = true
 		p.Packages = append(p.Packages, pkg)
 		pkg.index()
 	}
@@ -60,12 +70,36 @@ func (p *Program) Decl(fn *types.Func) *Func {
 	return p.decls[fn.Origin().FullName()]
 }
 
-// Callers are the static calls of f.
+// Callers are the calls that can run f: those that name it, and those of an interface method that it implements.
 func (p *Program) Callers(f *Func) []*Call {
 	if f.Obj == nil {
 		return nil
 	}
-	return p.callers[f.Obj.FullName()]
+	if only := p.only[f]; only != nil {
+		return []*Call{only}
+	}
+	calls := p.callers[f.Obj.FullName()]
+	if f.Obj.Signature().Recv() != nil {
+		calls = append(calls[:len(calls):len(calls)], p.callersThrough(f)...)
+	}
+	if len(p.left) == 0 {
+		return calls
+	}
+	var out []*Call
+	for _, c := range calls {
+		if !c.In.Left() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// CalledOnlyBy makes one call of f the only one, until the function that it returns is called.
+func (f *Func) CalledOnlyBy(call *Call) (restore func()) {
+	only := f.Pkg.prog.only
+	before := only[f]
+	only[f] = call
+	return func() { only[f] = before }
 }
 
 func (pkg *Package) index() {
@@ -171,6 +205,8 @@ func (pkg *Package) indexCall(call *ast.CallExpr, in *Func) {
 	}
 	if name := fn.FullName(); pkg.prog.decls[name] != nil {
 		pkg.prog.callers[name] = append(pkg.prog.callers[name], &Call{Expr: call, In: in})
+	} else if pkg.calledInterface(call, fn) != nil {
+		pkg.prog.abstract[fn.Name()] = append(pkg.prog.abstract[fn.Name()], &Call{Expr: call, In: in})
 	}
 }
 
@@ -246,8 +282,7 @@ func (pkg *Package) Var(e ast.Expr) *types.Var {
 // Owner is the function that declares v, as a parameter or inside; nil for fields and package variables.
 func (pkg *Package) Owner(v *types.Var) *Func { return pkg.owner[v] }
 
-// DeclsOf are the declarations that a call can run: the one that it names, or, where it names a method of an interface
-// of the program, those of the package's types that implement it and are its only ones.
+// DeclsOf is the declaration that a call is sure to run: the one that it names. For what it can run, see Callees.
 func (pkg *Package) DeclsOf(call *ast.CallExpr) []*Func {
 	if f := pkg.prog.Decl(pkg.Callee(call)); f != nil && f.Body() != nil {
 		return []*Func{f}

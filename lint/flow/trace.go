@@ -302,16 +302,25 @@ func (t *tracer) call(call *ast.CallExpr, i int, fr *Frame, depth int) {
 		t.expr(call.Args[0], fr, depth)
 		return
 	}
-	callee := pkg.prog.Decl(pkg.Callee(call))
-	if callee == nil {
-		if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
-			callee = pkg.byNode[lit]
+	callees := pkg.Callees(call)
+	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok && pkg.byNode[lit] != nil {
+		callees = []*Func{pkg.byNode[lit]}
+	}
+	found := false
+	if fr.depth() <= maxFrames {
+		for _, callee := range callees {
+			found = t.results(callee, call, i, fr, depth) || found
 		}
 	}
-	if callee == nil || callee.Body() == nil || fr.depth() > 5 {
+	if !found {
 		t.emit(Value{Expr: call, Index: i, Frame: fr})
-		return
 	}
+}
+
+const maxFrames = 5
+
+// results traces what a call of callee returns, and reports whether it returns anything.
+func (t *tracer) results(callee *Func, call *ast.CallExpr, i int, fr *Frame, depth int) bool {
 	in := &Frame{Fn: callee, Parent: fr, Call: call}
 	found := false
 	callee.EachReturn(func(ret *ast.ReturnStmt) {
@@ -333,9 +342,7 @@ func (t *tracer) call(call *ast.CallExpr, i int, fr *Frame, depth int) {
 			t.expr(ret.Results[k], in, depth)
 		}
 	})
-	if !found {
-		t.emit(Value{Expr: call, Index: i, Frame: fr})
-	}
+	return found
 }
 
 func (f *Func) namedResult(i int) *types.Var {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/statuspatcher/statuspatcher/lint"
+	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
 // golangci-lint finds module plugins by this registry of its own; there is no other way in.
@@ -34,6 +35,11 @@ func New(raw any) (register.LinterPlugin, error) {
 	s, err := register.DecodeSettings[Settings](raw)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range s.Wrappers {
+		if _, err := site.ParseWrapper(name); err != nil {
+			return nil, err
+		}
 	}
 	return &plugin{settings: s}, nil
 }

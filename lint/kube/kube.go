@@ -172,6 +172,16 @@ func IsResult(t types.Type) bool {
 	return false
 }
 
+// IsReconcile reports whether fn is the method that controller-runtime calls for each request, and again when it fails.
+func IsReconcile(fn *types.Func) bool {
+	if fn == nil || fn.Name() != "Reconcile" || fn.Signature().Recv() == nil || !contextFirst(fn) {
+		return false
+	}
+	sig := fn.Signature()
+	return sig.Params().Len() == 2 && sig.Results().Len() == 2 && IsNamed(sig.Results().At(0).Type(), ReconcilePath, "Result") &&
+		IsError(sig.Results().At(1).Type())
+}
+
 // IsClient reports whether a value of type t can write to the API server: a controller-runtime client, a subresource
 // writer, or a typed or dynamic clientset.
 func IsClient(t types.Type) bool {

@@ -119,7 +119,7 @@ func (t *Tracker) callEvents(f *flow.Func, call *ast.CallExpr) []Event {
 		return ev
 	}
 	var events []Event
-	for _, callee := range f.Pkg.DeclsOf(call) {
+	for _, callee := range f.Pkg.Callees(call) {
 		for _, e := range t.Effects(callee) {
 			arg := callee.Argument(e.param, call)
 			if arg == nil {

@@ -27,17 +27,6 @@ func IsGenerated(file *ast.File) bool {
 	return false
 }
 
-// IsTestSupport reports whether a file with these imports belongs to tests only: it imports testing, ginkgo or gomega.
-func IsTestSupport(imports []*ast.ImportSpec) bool {
-	for _, imp := range imports {
-		path := strings.Trim(imp.Path.Value, "`\"")
-		if path == "testing" || strings.HasPrefix(path, "github.com/onsi/ginkgo") || strings.HasPrefix(path, "github.com/onsi/gomega") {
-			return true
-		}
-	}
-	return false
-}
-
 // PassThrough reports whether the function around a write is itself a client or an interceptor that hands the write on:
 // the write is at its callers.
 func PassThrough(s *Site) bool {
@@ -137,7 +126,7 @@ func touchesStatus(pkg *flow.Package, body ast.Node, seen map[ast.Node]bool) boo
 		case *ast.UnaryExpr:
 			found = found || n.Op.String() == "&" && underStatus(pkg, n.X)
 		case *ast.CallExpr:
-			for _, d := range pkg.DeclsOf(n) {
+			for _, d := range pkg.Callees(n) {
 				found = found || touchesStatus(d.Pkg, d.Body(), seen)
 			}
 		}

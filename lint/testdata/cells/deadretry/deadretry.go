@@ -113,3 +113,36 @@ func (r *Reconciler) notFound(ctx context.Context, cell *v1.Cell) error {
 	}
 	return err
 }
+
+// Near miss: the branch is for conflicts of the other write.
+func (r *Reconciler) other(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	if err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { // want `blind-merge: `
+		return err
+	}
+	cell.Labels = map[string]string{"ready": "yes"}
+	return r.Update(ctx, cell)
+}
+
+func (r *Reconciler) asksForOther(ctx context.Context, cell *v1.Cell) error {
+	if err := r.other(ctx, cell); !apierrors.IsConflict(err) {
+		return err
+	}
+	return nil
+}
+
+// Near miss: a conflict is one of several reasons to try again.
+func (r *Reconciler) several(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	err := r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
+	if transient(err) {
+		return nil
+	}
+	return err
+}
+
+func transient(err error) bool {
+	return apierrors.IsServerTimeout(err) || apierrors.IsConflict(err)
+}

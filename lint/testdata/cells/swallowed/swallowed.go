@@ -198,3 +198,70 @@ func (r *Reconciler) named(ctx context.Context, cell *v1.Cell) (err error) {
 	}
 	return
 }
+
+// Near miss: the caller asks for what else the callee says before it asks for the error.
+func (r *Reconciler) saysMore(ctx context.Context, cell *v1.Cell) (bool, error) {
+	if cell.Status.Phase != "" {
+		err := r.Status().Update(ctx, cell) // want `update: `
+		return true, client.IgnoreNotFound(err)
+	}
+	return false, nil
+}
+
+func (r *Reconciler) asksBoth(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
+	if done, err := r.saysMore(ctx, cell); done || err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, nil
+}
+
+// Near miss: the controller calls Reconcile, too, and queues what fails again.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, req.NamespacedName, cell); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.Status().Update(ctx, cell) // want `update: `
+}
+
+func (r *Reconciler) once(ctx context.Context) {
+	if _, err := r.Reconcile(ctx, ctrl.Request{}); err != nil {
+		log.FromContext(ctx).Error(err, "cannot reconcile")
+	}
+}
+
+// Near miss: the loop tries until it works, or until nothing can work any more.
+func (r *Reconciler) untilDone(ctx context.Context, tick <-chan struct{}, key client.ObjectKey) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			cell := &v1.Cell{}
+			if err := r.Get(ctx, key, cell); err != nil {
+				continue
+			}
+			if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+				log.FromContext(ctx).Error(err, "cannot update")
+				continue
+			}
+			return
+		}
+	}
+}
+
+// The loop may also end another way, and then the conflict is lost.
+func (r *Reconciler) untilClosed(ctx context.Context, tick <-chan struct{}, stop <-chan struct{}, cell *v1.Cell) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick:
+			if err := r.Status().Update(ctx, cell); err != nil { // want `swallowed-conflict: `
+				log.FromContext(ctx).Error(err, "cannot update")
+				continue
+			}
+			return
+		}
+	}
+}

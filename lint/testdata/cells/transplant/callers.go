@@ -1,0 +1,66 @@
+package transplant
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/cells/api/v1"
+)
+
+// What the caller does to the object that it hands over counts.
+func (r *Reconciler) write(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Update(ctx, cell) // want `transplant: `
+}
+
+func (r *Reconciler) restore(ctx context.Context, backup *v1.Cell) error {
+	version := backup.ResourceVersion
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		backup.SetResourceVersion(version)
+		err := r.write(ctx, backup)
+		if apierrors.IsConflict(err) {
+			current := &v1.Cell{}
+			if err := r.Get(ctx, client.ObjectKeyFromObject(backup), current); err != nil {
+				return err
+			}
+			version = current.GetResourceVersion()
+		}
+		return err
+	})
+}
+
+// Near miss: the caller decides on what it has just read.
+func (r *Reconciler) writeDecided(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Update(ctx, cell) // want `update: `
+}
+
+func (r *Reconciler) restoreDecided(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Status = decide(cell)
+	return r.writeDecided(ctx, cell)
+}
+
+// The older object's callers do not matter: it was there before the read.
+func (r *Reconciler) handedOver(ctx context.Context, cell *v1.Cell) error {
+	fresh := &v1.Cell{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(cell), fresh); err != nil {
+		return err
+	}
+	base := fresh.DeepCopy()
+	fresh.Status = cell.Status
+	return r.Status().Patch(ctx, fresh, client.MergeFrom(base)) // want `transplant: `
+}
+
+func (r *Reconciler) handsOver(ctx context.Context, key client.ObjectKey) error {
+	var cell v1.Cell
+	if err := r.Get(ctx, key, &cell); err != nil {
+		return err
+	}
+	cell.Status.Phase = "Ready"
+	return r.handedOver(ctx, &cell)
+}
