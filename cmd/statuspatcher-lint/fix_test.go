@@ -77,8 +77,12 @@ func sources(t *testing.T, dir string) map[string]string {
 
 // The forms that lose another reconcile's plan before they are fixed. The rest are right, and must stay so.
 var blindForms = map[string]bool{
-	"baselocal": true, "closures": true, "deferred": true, "early": true, "guard": true, "parameter": true, "retried": true,
+	"again": true, "baselocal": true, "closures": true, "deferred": true, "early": true, "guard": true, "items": true, "live": true,
+	"outer": true, "parameter": true, "result": true, "retried": true, "setup": true,
 }
+
+// The form that conflicts with itself before it is fixed.
+const stuckForm = "stale"
 
 func TestFixForms(t *testing.T) {
 	for _, mode := range [][]string{{"-fix"}, {"-fix", "-ban"}} {
@@ -86,12 +90,16 @@ func TestFixForms(t *testing.T) {
 			dir := module(t, "fixes")
 			for name, passed := range outcomes(t) {
 				test, form, _ := strings.Cut(name, "/")
-				if want := test == "TestBehaviour" || !blindForms[form]; passed != want {
+				want := !blindForms[form]
+				if test == "TestBehaviour" {
+					want = form != stuckForm
+				}
+				if passed != want && name != "TestDoubleReconcile/"+stuckForm {
 					t.Fatalf("before the fix %s passed: %v, expected %v", name, passed, want)
 				}
 			}
 
-			_, stdout, stderr := runLint(t, append(mode, "./...")...)
+			_, stdout, stderr := runLint(t, append(mode, "./forms/...")...)
 			if stderr != "" {
 				t.Errorf("fixing said: %s", stderr)
 			}
@@ -108,13 +116,32 @@ func TestFixForms(t *testing.T) {
 			}
 
 			once := sources(t, dir)
-			runLint(t, append(mode, "./...")...)
+			runLint(t, append(mode, "./forms/...")...)
 			for name, text := range sources(t, dir) {
 				if once[name] != text {
 					t.Errorf("fixing twice changed %s:\n%s", name, text)
 				}
 			}
 		})
+	}
+}
+
+// What would do something else after a rewrite is left alone. TestFixForms is the control: there the same forms, without what
+// stands in the way here, are rewritten.
+func TestFixKeeps(t *testing.T) {
+	dir := module(t, "fixes")
+	before := sources(t, filepath.Join(dir, "kept"))
+	code, stdout, stderr := runLint(t, "-fix", "-ban", "./kept")
+	if code != exitFindings || stderr != "" {
+		t.Errorf("exit code %d, expected %d: %s", code, exitFindings, stderr)
+	}
+	for name, text := range sources(t, filepath.Join(dir, "kept")) {
+		if before[name] != text {
+			t.Errorf("-fix changed %s:\n%s", name, text)
+		}
+	}
+	if found := strings.Count(stdout, "kept.go:"); found < 10 {
+		t.Errorf("expected the 10 writes to be reported, found:\n%s", stdout)
 	}
 }
 

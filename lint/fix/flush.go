@@ -46,7 +46,7 @@ func (m *mover) flush(f *class.Finding) bool {
 	return false
 }
 
-// flushReturn: a write that is returned becomes a check and a return, since Flush has two results.
+// flushReturn: a write that is returned becomes two statements, since Flush has two results.
 func (m *mover) flushReturn(fn *flow.Func, ret *ast.ReturnStmt, site *ast.CallExpr, call string) bool {
 	if ast.Unparen(ret.Results[len(ret.Results)-1]) != ast.Expr(site) {
 		return false
@@ -59,11 +59,18 @@ func (m *mover) flushReturn(fn *flow.Func, ret *ast.ReturnStmt, site *ast.CallEx
 		}
 		others += text + ", "
 	}
-	failed := others + "err"
-	if reconciles(fn) && emptyResult(ret.Results[0]) {
-		m.runtime, failed = true, requeueOnConflict("err")
+	failed := func(errName string) string {
+		if reconciles(fn) && emptyResult(ret.Results[0]) {
+			m.runtime = true
+			return requeueOnConflict(errName)
+		}
+		return others + errName
 	}
-	m.replace(ret.Pos(), ret.End(), "if _, err := "+call+"; err != nil {\nreturn "+failed+"\n}\nreturn "+others+"nil")
+	if fn == m.fn {
+		m.replace(ret.Pos(), ret.End(), "_, "+m.errName+" = "+call+"\nreturn "+failed(m.errName))
+		return true
+	}
+	m.replace(ret.Pos(), ret.End(), "if _, err := "+call+"; err != nil {\nreturn "+failed("err")+"\n}\nreturn "+others+"nil")
 	return true
 }
 

@@ -58,7 +58,9 @@ type mover struct {
 	kind    *types.Named
 	child   string // import path of the patcher package
 	patcher string // name of the patcher's variable
+	errName string // name of the read's error, which is the function's from then on
 	runtime bool   // the code names the runtime's package
+	outer   bool   // the object is declared around the function, which gets its own
 	out     []class.Edit
 }
 
@@ -108,7 +110,7 @@ func (m *mover) object() bool {
 		}
 		m.obj = v
 	}
-	if _, param := m.fn.ParamIndex(m.obj); param || m.fn.Pkg.Owner(m.obj) != m.fn {
+	if _, param := m.fn.ParamIndex(m.obj); param || m.fn.Pkg.Owner(m.obj) != m.fn && !m.outer {
 		return false
 	}
 	_, pointer := types.Unalias(m.obj.Type()).(*types.Pointer)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"path"
+	"slices"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
@@ -40,7 +41,7 @@ type retryBlock struct {
 }
 
 func (b *retryBlock) rewrite(findings []*class.Finding) bool {
-	for _, step := range []func() bool{b.retried, b.object, b.read, b.alone, b.uses, b.skips, b.written, b.based, b.liveReader, b.called, b.imports} {
+	for _, step := range []func() bool{b.retried, b.local, b.object, b.read, b.alone, b.uses, b.skips, b.written, b.based, b.liveReader, b.called, b.imports} {
 		if !step() {
 			return false
 		}
@@ -72,27 +73,108 @@ func (b *retryBlock) retried() bool {
 	return sig != nil && sig.Params().Len() == 0 && sig.Results().Len() == 1
 }
 
-// read drops the object's declaration and its Get: `if err := c.Get(ctx, key, obj); err != nil { return err }`.
+// read drops the object's Get, and its declaration, if nothing else needs that.
 func (b *retryBlock) read() bool {
 	decl, get := b.declAndGet()
-	if get == nil {
+	if get == nil && b.outer {
+		decl, get = b.outerDecl(), b.firstGet()
+	}
+	if get == nil || !b.returnsOnly(get) {
 		return false
 	}
-	call, errName, check := getOf(b.fn, get)
-	if call == nil || check == nil || len(check.Body.List) != 1 {
-		return false
-	}
-	ret, ok := check.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || types.ExprString(ret.Results[0]) != errName || types.ExprString(check.Cond) != errName+" != nil" {
-		return false
-	}
+	call, _, _ := getOf(b.fn, get)
 	if c := clientOf(b.fn, call); c == "" || !b.sameClient(c) {
 		return false
 	}
 	b.get = get
-	b.dropLine(decl)
+	if decl != nil {
+		b.dropLine(decl)
+	}
 	b.dropLine(get)
 	return true
+}
+
+// returnsOnly: `if err := c.Get(ctx, key, obj); err != nil { return err }`.
+func (b *retryBlock) returnsOnly(get ast.Stmt) bool {
+	call, errName, check := getOf(b.fn, get)
+	if call == nil || check == nil || len(check.Body.List) != 1 || types.ExprString(check.Cond) != errName+" != nil" {
+		return false
+	}
+	ret, ok := check.Body.List[0].(*ast.ReturnStmt)
+	return ok && len(ret.Results) == 1 && types.ExprString(ret.Results[0]) == errName
+}
+
+// local: the object is declared in the block, or around it and not used any more after it: then the block's own may have
+// its name.
+func (b *retryBlock) local() bool {
+	v := rootIdent(b.fn.Pkg, b.site.Site.Object())
+	if v == nil {
+		return false
+	}
+	owner := b.fn.Pkg.Owner(v)
+	if owner == b.fn {
+		return true
+	}
+	if owner == nil || owner != b.fn.Outer || owner.Lit != nil {
+		return false
+	}
+	if _, param := owner.ParamIndex(v); param || looped(owner, b.call) {
+		return false
+	}
+	b.outer = true
+	free := true
+	ast.Inspect(owner.Body(), func(n ast.Node) bool {
+		if _, deferred := n.(*ast.DeferStmt); deferred || n != nil && n.Pos() > b.fn.Lit.End() {
+			free = free && !mentions(b.fn.Pkg, n, v)
+		}
+		return free
+	})
+	return free
+}
+
+func looped(fn *flow.Func, n ast.Node) bool {
+	for ; n != nil && n != fn.Node(); n = fn.Parent(n) {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			return true
+		}
+	}
+	return false
+}
+
+// outerDecl is the declaration around the block, if only the block uses it.
+func (b *retryBlock) outerDecl() ast.Stmt {
+	var decl ast.Stmt
+	used := false
+	ast.Inspect(b.fn.Outer.Body(), func(n ast.Node) bool {
+		if n == ast.Node(b.fn.Lit) {
+			return false
+		}
+		if stmt, ok := n.(ast.Stmt); ok && b.declares(stmt) {
+			decl = stmt
+			return false
+		}
+		id, ok := n.(*ast.Ident)
+		used = used || ok && b.fn.Pkg.Info.Uses[id] == b.obj
+		return true
+	})
+	if used {
+		return nil
+	}
+	return decl
+}
+
+// firstGet is the Get, if it is the first that the block does with the object.
+func (b *retryBlock) firstGet() ast.Stmt {
+	for _, stmt := range b.fn.Body().List {
+		if call, _, _ := getOf(b.fn, stmt); call != nil && len(call.Args) == 3 && rootIdent(b.fn.Pkg, call.Args[2]) == b.obj {
+			return stmt
+		}
+		if mentions(b.fn.Pkg, stmt, b.obj) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // alone: nothing else in the block can write the object.
@@ -112,18 +194,21 @@ func (b *retryBlock) alone() bool {
 func (b *retryBlock) skips() bool {
 	ok := true
 	r := &recapturer{fn: b.fn, path: b.path}
-	b.fn.Walk(b.fn.At(b.get), func(p flow.Point) bool {
+	call, _, _ := getOf(b.fn, b.get)
+	read, write := b.fn.At(call), b.fn.At(b.site.Call)
+	if !read.Valid() || !write.Valid() {
+		return false
+	}
+	b.fn.Walk(read, func(p flow.Point) bool {
 		ret, isReturn := p.Node().(*ast.ReturnStmt)
-		if !isReturn || contains(ret, b.site.Call) || types.ExprString(ret.Results[0]) != "nil" || b.fn.Reaches(b.fn.At(b.site.Call), p) {
+		if !isReturn || p == write || types.ExprString(ret.Results[0]) != "nil" || b.fn.Reaches(write, p) {
 			return ok
 		}
-		b.fn.Between(b.fn.At(b.get), p, func(q flow.Point) { ok = ok && !r.editsStatus(q.Node()) })
+		b.fn.Between(read, p, func(q flow.Point) { ok = ok && !r.editsStatus(q.Node()) })
 		return ok
 	})
 	return ok
 }
-
-func contains(n, inner ast.Node) bool { return n.Pos() <= inner.Pos() && inner.End() <= n.End() }
 
 // written drops the write, which must be the last thing that the block does: `return write`, or a check of its error with
 // `return nil` behind it.
@@ -177,11 +262,15 @@ func (b *retryBlock) called() bool {
 	if statuses == "" {
 		return false
 	}
+	room := len(b.out)
 	stmt, ok := b.statement()
 	if !ok {
 		return false
 	}
+	roomEdits := slices.Clone(b.out[room:])
+	b.out = b.out[:room]
 	b.replace(stmt.Pos(), stmt.Pos(), statuses+" := "+path.Base(b.child)+".New"+b.kind.Obj().Name()+"StatusClient("+clientOf(b.fn, get)+", "+b.live+")\n")
+	b.out = append(b.out, roomEdits...)
 	b.replace(b.call.Pos(), b.fn.Lit.Body.Lbrace, statuses+".Retry("+types.ExprString(get.Args[0])+", "+b.key(get.Args[1])+", func("+b.obj.Name()+" *"+b.typeName()+") error ")
 	b.replace(b.fn.Lit.End(), b.call.Rparen, ", patcher.AllowDeleting()")
 	b.runtime = true

@@ -126,7 +126,7 @@ func setUpEdit(pkg *flow.Package, named *types.TypeName) *class.Edit {
 			}
 			if mgr := managerIn(f); mgr != "" {
 				at := fd.Body.Lbrace + 1
-				return &class.Edit{Pos: at, End: at, Text: "\n" + recv.Name() + "." + liveField + " = " + mgr + ".GetAPIReader()"}
+				return &class.Edit{Pos: at, End: at, Text: "\n" + recv.Name() + "." + liveField + " = " + mgr + ".GetAPIReader()\n"}
 			}
 		}
 	}

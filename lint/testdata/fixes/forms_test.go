@@ -7,25 +7,62 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "example.com/cells/api/v1"
+	"example.com/fixes/forms/again"
 	"example.com/fixes/forms/baselocal"
 	"example.com/fixes/forms/closures"
 	"example.com/fixes/forms/deferred"
 	"example.com/fixes/forms/early"
 	"example.com/fixes/forms/guard"
 	"example.com/fixes/forms/helper"
+	"example.com/fixes/forms/items"
+	"example.com/fixes/forms/live"
+	"example.com/fixes/forms/outer"
 	"example.com/fixes/forms/parameter"
+	"example.com/fixes/forms/result"
 	"example.com/fixes/forms/retried"
+	"example.com/fixes/forms/setup"
+	"example.com/fixes/forms/stale"
 	"example.com/fixes/forms/updated"
 )
 
 type reconcile func(ctx context.Context, key client.ObjectKey) error
 
+// manager is as much of one as a set-up asks for.
+type manager struct {
+	ctrl.Manager
+	client client.Client
+}
+
+func (m manager) GetClient() client.Client    { return m.client }
+func (m manager) GetAPIReader() client.Reader { return m.client }
+
 var forms = map[string]func(c client.Client) reconcile{
+	"again": func(c client.Client) reconcile { return (&again.Reconciler{Client: c}).Reconcile },
+	"items": func(c client.Client) reconcile { return (&items.Reconciler{Client: c}).Reconcile },
+	"setup": func(c client.Client) reconcile { return setup.New(manager{client: c}).Reconcile },
+	"stale": func(c client.Client) reconcile { return (&stale.Reconciler{Client: c}).Reconcile },
+	"live": func(c client.Client) reconcile {
+		r := &live.Reconciler{}
+		r.SetupWithManager(manager{client: c})
+		return r.Reconcile
+	},
+	"outer": func(c client.Client) reconcile {
+		r := &outer.Reconciler{}
+		r.SetupWithManager(manager{client: c})
+		return r.Reconcile
+	},
+	"result": func(c client.Client) reconcile {
+		return func(ctx context.Context, key client.ObjectKey) error {
+			_, err := (&result.Reconciler{Client: c}).Reconcile(ctx, ctrl.Request{NamespacedName: key})
+			return err
+		}
+	},
 	"baselocal": func(c client.Client) reconcile { return (&baselocal.Reconciler{Client: c}).Reconcile },
 	"closures":  func(c client.Client) reconcile { return (&closures.Reconciler{Client: c}).Reconcile },
 	"deferred":  func(c client.Client) reconcile { return (&deferred.Reconciler{Client: c}).Reconcile },
