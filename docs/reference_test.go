@@ -7,24 +7,47 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/statuspatcher/statuspatcher/docs/markdown"
 )
 
-// deadLinks returns the links of a document to files that are not there. Other hosts are not asked.
+// deadLinks returns the links of a document to files, or to headings in them, that are not there. Other hosts are not asked.
 func deadLinks(path string, text []byte) (errs []error) {
 	for _, target := range markdown.Links(text) {
-		file, _, _ := strings.Cut(target, "#")
-		if file == "" || strings.Contains(target, "://") {
+		file, heading, _ := strings.Cut(target, "#")
+		if strings.Contains(target, "://") {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), file)); err != nil {
-			errs = append(errs, fmt.Errorf("the link to %s leads nowhere", target))
+		linked := text
+		if file != "" {
+			file = filepath.Join(filepath.Dir(path), file)
+			if _, err := os.Stat(file); err != nil {
+				errs = append(errs, fmt.Errorf("the link to %s leads nowhere", target))
+			}
+			linked, _ = os.ReadFile(file) // a directory has no headings
+		}
+		if heading != "" && !slices.Contains(anchors(linked), heading) {
+			errs = append(errs, fmt.Errorf("the link to %s leads to no heading", target))
 		}
 	}
 	return errs
+}
+
+var (
+	headingLine = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAnchor = regexp.MustCompile(`[^a-z0-9 _-]`)
+)
+
+// anchors are what GitHub makes of the headings of a document.
+func anchors(text []byte) (all []string) {
+	for _, match := range headingLine.FindAllStringSubmatch(string(text), -1) {
+		plain := notInAnchor.ReplaceAllString(strings.ToLower(match[1]), "")
+		all = append(all, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return all
 }
 
 var (
