@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -104,6 +105,24 @@ func side(diff, other string) string {
 		}
 	}
 	return text.String()
+}
+
+// TestNamedTargetsAreThere is for those that a sentence names.
+func TestNamedTargetsAreThere(t *testing.T) {
+	for _, doc := range documents(t) {
+		for _, err := range withoutTarget(t, namedTargets(doc.text)) {
+			t.Errorf("%s: %v", doc.path, err)
+		}
+	}
+}
+
+var namedTarget = regexp.MustCompile("`(make [a-z-]+)`")
+
+func namedTargets(text []byte) (commands []string) {
+	for _, match := range namedTarget.FindAllSubmatch(text, -1) {
+		commands = append(commands, string(match[1]))
+	}
+	return commands
 }
 
 func TestLinksResolve(t *testing.T) {

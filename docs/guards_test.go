@@ -35,6 +35,7 @@ func TestGuards(t *testing.T) {
 		{"golangci-lint with a setting that is not there", checkGolangci(misspelt), "bann"},
 		{"a key that golangci-lint's configuration has not", checkGolangci("lintres: {}\n"), "lintres"},
 		{"a make target that is not there", first(withoutTarget(t, []string{"make help", "make nonsense"})), "no target nonsense"},
+		{"a sentence about a make target that is not there", first(withoutTarget(t, namedTargets([]byte("run `make nonsense` first")))), "no target nonsense"},
 		{"a link that leads nowhere", first(deadLinks("docs_test.go", []byte("see [this](nonsense.md#there)\n"))), "nonsense.md"},
 		{"a link to a heading that is not there", first(deadLinks("docs_test.go", []byte("# There is\n\nsee [this](#there-is) and [that](#there-is-not)\n"))), "#there-is-not leads to no heading"},
 		{"a rule whose test is gone", first(ruleErrs), "TestS01_Gone"},
