@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"sort"
 
 	"github.com/statuspatcher/statuspatcher/lint/errflow"
@@ -42,9 +43,11 @@ const (
 	Subresource       Class = "subresource"
 )
 
-// All are the classes in the order of precedence.
 var order = []Class{Transplant, StaleBase, AliasedBase, DeadRetry, BlindMerge, BlindJSON, BlindUpdate, BlindApply, SwallowedConflict,
 	Unflushed, BehindThePatcher, Unknown, Refetch, Update, Locked, Generated, Finalizer, Metadata, Spec, Child, Subresource}
+
+// All are the classes in the order of precedence.
+func All() []Class { return slices.Clone(order) }
 
 // Known reports whether c is the name of a class.
 func Known(c Class) bool { return rank(c) < len(order) }

@@ -33,7 +33,7 @@ func (r *Reconciler) lateInCall(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(cell.DeepCopy(), client.MergeFromWithOptimisticLock{})) // want `aliased-base: `
 }
 
-// Near miss: the variable is another object by the time of the patch.
+// Near miss of aliased-base: the variable is another object by the time of the patch.
 func (r *Reconciler) rebound(ctx context.Context, cell *v1.Cell) error {
 	patch := client.MergeFrom(cell)
 	cell = cell.DeepCopy()
@@ -41,7 +41,7 @@ func (r *Reconciler) rebound(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
 }
 
-// Near miss: changed before and after.
+// Near miss of aliased-base: changed before and after.
 func (r *Reconciler) both(ctx context.Context, cell *v1.Cell) error {
 	cell.Status.Phase = "Working"
 	base := cell.DeepCopy()
@@ -49,7 +49,7 @@ func (r *Reconciler) both(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }
 
-// Near miss: a callee may change it.
+// Near miss of aliased-base: a callee may change it.
 func (r *Reconciler) callee(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	r.decide(cell)
@@ -58,7 +58,7 @@ func (r *Reconciler) callee(ctx context.Context, cell *v1.Cell) error {
 
 func (r *Reconciler) decide(cell *v1.Cell) { cell.Status.Phase = "Ready" }
 
-// Near miss: through a pointer to the status.
+// Near miss of aliased-base: through a pointer to the status.
 func (r *Reconciler) pointer(ctx context.Context, cell *v1.Cell) error {
 	status := &cell.Status
 	base := cell.DeepCopy()
@@ -66,7 +66,7 @@ func (r *Reconciler) pointer(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }
 
-// Near miss: the callers changed it after their copy.
+// Near miss of aliased-base: the callers changed it after their copy.
 func (r *Reconciler) flush(ctx context.Context, base, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }

@@ -41,14 +41,14 @@ func bytes(ctx context.Context, d dynamic.ResourceInterface) error {
 	return err
 }
 
-// Near misses.
-
+// Near miss of blind-apply: it carries the version.
 func withVersion(ctx context.Context, c kubernetes.Interface, version string) error {
 	conf := corev1.Pod("p", "ns").WithResourceVersion(version).WithStatus(corev1.PodStatus())
 	_, err := c.CoreV1().Pods("ns").ApplyStatus(ctx, conf, metav1.ApplyOptions{FieldManager: "x"}) // want `locked: `
 	return err
 }
 
+// Near miss of blind-apply: it gets the version later.
 func versionLater(ctx context.Context, c kubernetes.Interface, version string) error {
 	conf := corev1.Pod("p", "ns").WithStatus(corev1.PodStatus())
 	conf.WithResourceVersion(version)
@@ -56,13 +56,14 @@ func versionLater(ctx context.Context, c kubernetes.Interface, version string) e
 	return err
 }
 
+// Near miss of blind-apply: what was read still has its version.
 func (r *Reconciler) stripped(ctx context.Context, cell *v1.Cell) error {
 	cell.SetManagedFields(nil)
 	cell.Status.Phase = "Ready"
 	return r.Status().Patch(ctx, cell, client.Apply, client.FieldOwner("x")) // want `locked: `
 }
 
-// A child is applied whole: no status write.
+// Near miss of blind-apply: a child is applied whole, which is no status write.
 func (r *Reconciler) child(ctx context.Context) error {
 	cell := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 	return r.Patch(ctx, cell, client.Apply, client.FieldOwner("x"))

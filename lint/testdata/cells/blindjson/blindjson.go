@@ -58,15 +58,30 @@ func nodeStatus(ctx context.Context, c kubernetes.Interface, data []byte) error 
 	return err
 }
 
-// Near misses: no subresource, another one, and data that carries the version.
-func near(ctx context.Context, c kubernetes.Interface, data []byte) error {
-	if _, err := c.CoreV1().Pods("ns").Patch(ctx, "p", types.MergePatchType, data, metav1.PatchOptions{}); err != nil {
-		return err
-	}
-	if _, err := c.CoreV1().Pods("ns").Patch(ctx, "p", types.MergePatchType, data, metav1.PatchOptions{}, "ephemeralcontainers"); err != nil {
-		return err
-	}
-	return nil
+// Near miss of blind-json: no subresource.
+func mainResource(ctx context.Context, c kubernetes.Interface, data []byte) error {
+	_, err := c.CoreV1().Pods("ns").Patch(ctx, "p", types.MergePatchType, data, metav1.PatchOptions{})
+	return err
+}
+
+// Near miss of blind-json: another subresource.
+func other(ctx context.Context, c kubernetes.Interface, data []byte) error {
+	_, err := c.CoreV1().Pods("ns").Patch(ctx, "p", types.MergePatchType, data, metav1.PatchOptions{}, "ephemeralcontainers")
+	return err
+}
+
+// Near miss of blind-json: the data carries the version.
+func version(ctx context.Context, c kubernetes.Interface, pod string, version string) error {
+	data := []byte(`{"metadata":{"resourceVersion":"` + version + `"},"status":{"phase":"Failed"}}`)
+	_, err := c.CoreV1().Pods("ns").Patch(ctx, pod, types.MergePatchType, data, metav1.PatchOptions{}, "status") // want `locked: `
+	return err
+}
+
+// Near miss of blind-json: the data tests what it replaces.
+func tests(ctx context.Context, d dynamic.ResourceInterface) error {
+	data := []byte(`[{"op":"test","path":"/status/phase","value":"a"},{"op":"replace","path":"/status/phase","value":"b"}]`)
+	_, err := d.Patch(ctx, "x", types.JSONPatchType, data, metav1.PatchOptions{}, "status") // want `locked: `
+	return err
 }
 
 // Where the bytes come from callers that cannot be seen, nobody knows.

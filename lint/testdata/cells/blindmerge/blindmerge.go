@@ -87,21 +87,21 @@ func (r *Reconciler) generic(ctx context.Context, cell *v1.Cell) error {
 	return patchStatus(ctx, r.Client, cell, cell.DeepCopy(), func(c *v1.Cell) { c.Status.Phase = "Ready" })
 }
 
-// Near miss: a patch of the main resource.
+// Near miss of blind-merge: a patch of the main resource.
 func (r *Reconciler) spec(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Spec.Size = 3
 	return r.Patch(ctx, cell, client.MergeFrom(base))
 }
 
-// Near miss: another subresource.
+// Near miss of blind-merge: another subresource.
 func (r *Reconciler) scale(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Spec.Size = 3
 	return r.SubResource("scale").Patch(ctx, cell, client.MergeFrom(base))
 }
 
-// Near miss: CreateOrPatch of spec only.
+// Near miss of blind-merge: CreateOrPatch of spec only.
 func (r *Reconciler) createOrPatchSpec(ctx context.Context, cell *v1.Cell) error {
 	_, err := controllerutil.CreateOrPatch(ctx, r.Client, cell, func() error {
 		cell.Spec.Size = 2

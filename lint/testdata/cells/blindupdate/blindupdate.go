@@ -54,8 +54,7 @@ func clientset(ctx context.Context, c kubernetes.Interface) error {
 	return err
 }
 
-// Near misses.
-
+// Near miss of blind-update: it was read.
 func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) error {
 	var cell v1.Cell
 	if err := r.Get(ctx, key, &cell); err != nil {
@@ -65,6 +64,7 @@ func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) error {
 	return r.Status().Update(ctx, &cell) // want `update: `
 }
 
+// Near miss of blind-update: the server gave it its version when it was created.
 func (r *Reconciler) created(ctx context.Context, cell *v1.Cell) error {
 	fresh := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 	if err := r.Create(ctx, fresh); err != nil {
@@ -74,11 +74,13 @@ func (r *Reconciler) created(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Update(ctx, fresh) // want `update: `
 }
 
+// Near miss of blind-update: the version was copied.
 func (r *Reconciler) versionCopied(ctx context.Context, cell *v1.Cell) error {
 	next := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Name: cell.Name, Namespace: cell.Namespace, ResourceVersion: cell.ResourceVersion}, Status: cell.Status}
 	return r.Status().Update(ctx, next) // want `update: `
 }
 
+// Near miss of blind-update: all metadata was copied.
 func (r *Reconciler) metaCopied(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Update(ctx, &v1.Cell{ObjectMeta: cell.ObjectMeta, Status: cell.Status}) // want `update: `
 }
@@ -91,6 +93,7 @@ func (r *Reconciler) get(ctx context.Context, key client.ObjectKey) (*v1.Cell, e
 	return cell, nil
 }
 
+// Near miss of blind-update: a helper reads it.
 func (r *Reconciler) readInHelper(ctx context.Context, key client.ObjectKey) error {
 	cell, err := r.get(ctx, key)
 	if err != nil {
@@ -104,6 +107,7 @@ func (r *Reconciler) readInto(ctx context.Context, key client.ObjectKey, into cl
 	return r.Get(ctx, key, into)
 }
 
+// Near miss of blind-update: a helper reads into it.
 func (r *Reconciler) readThroughHelper(ctx context.Context, key client.ObjectKey) error {
 	cell := &v1.Cell{}
 	if err := r.readInto(ctx, key, cell); err != nil {
@@ -126,6 +130,28 @@ func (r *Reconciler) items(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Made by a function, and read, or not, by the one that called it.
+func newCell(name string) *v1.Cell {
+	cell := &v1.Cell{}
+	cell.Name = name
+	return cell
+}
+
+func (r *Reconciler) madeByHelper(ctx context.Context) error {
+	cell := newCell("x")
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell) // want `blind-update: `
+}
+
+// Near miss of blind-update: what a function made is read afterwards.
+func (r *Reconciler) madeThenRead(ctx context.Context, key client.ObjectKey) error {
+	cell := newCell("x")
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	return r.Status().Update(ctx, cell) // want `update: `
 }
 
 func dyn(ctx context.Context, d dynamic.ResourceInterface, name string) error {

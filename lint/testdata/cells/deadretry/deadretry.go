@@ -64,7 +64,7 @@ func (r *Reconciler) forced(ctx context.Context) error {
 	})
 }
 
-// Near miss: the lock makes the retry live.
+// Near miss of dead-retry: the lock makes the retry live.
 func (r *Reconciler) locked(ctx context.Context, key client.ObjectKey) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell := &v1.Cell{}
@@ -77,7 +77,7 @@ func (r *Reconciler) locked(ctx context.Context, key client.ObjectKey) error {
 	})
 }
 
-// Near miss: the retry is for the update beside it.
+// Near miss of dead-retry: the retry is for the update beside it.
 func (r *Reconciler) beside(ctx context.Context, key client.ObjectKey) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell := &v1.Cell{}
@@ -94,7 +94,7 @@ func (r *Reconciler) beside(ctx context.Context, key client.ObjectKey) error {
 	})
 }
 
-// Near miss: an apply without force conflicts on fields.
+// Near miss of dead-retry: an apply without force conflicts on fields.
 func (r *Reconciler) unforced(ctx context.Context) error {
 	cell := &v1.Cell{}
 	cell.Name = "x"
@@ -103,7 +103,7 @@ func (r *Reconciler) unforced(ctx context.Context) error {
 	})
 }
 
-// Near miss: another error is asked.
+// Near miss of dead-retry: another error is asked.
 func (r *Reconciler) notFound(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = "Ready"
@@ -114,7 +114,7 @@ func (r *Reconciler) notFound(ctx context.Context, cell *v1.Cell) error {
 	return err
 }
 
-// Near miss: the branch is for conflicts of the other write.
+// Near miss of dead-retry: the branch is for conflicts of the other write.
 func (r *Reconciler) other(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = "Ready"
@@ -132,7 +132,7 @@ func (r *Reconciler) asksForOther(ctx context.Context, cell *v1.Cell) error {
 	return nil
 }
 
-// Near miss: a conflict is one of several reasons to try again.
+// Near miss of dead-retry: a conflict is one of several reasons to try again.
 func (r *Reconciler) several(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = "Ready"

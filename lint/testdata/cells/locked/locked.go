@@ -43,6 +43,7 @@ func (r *Reconciler) clearedOnBase(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `locked: `
 }
 
+// Near miss of locked: neither has the version.
 func (r *Reconciler) clearedOnBoth(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	base.ResourceVersion = ""
@@ -96,4 +97,24 @@ func (r *Reconciler) copyIsPatched(ctx context.Context, cell *v1.Cell) error {
 	next := cell.DeepCopy()
 	next.Status.Phase = "Ready"
 	return r.Status().Patch(ctx, next, client.MergeFromWithOptions(cell, client.MergeFromWithOptimisticLock{})) // want `locked: `
+}
+
+// Near miss of locked: options without the lock.
+func (r *Reconciler) noOption(ctx context.Context, cell *v1.Cell) error {
+	var opts []client.MergeFromOption
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, opts...)) // want `blind-merge: `
+}
+
+// Near miss of locked: the lock is on the patch of the main resource.
+func (r *Reconciler) lockElsewhere(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Labels = map[string]string{"a": "b"}
+	if err := r.Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	base = cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }

@@ -54,7 +54,7 @@ func (r *Reconciler) owned(ctx context.Context, cell *v1.Cell) error {
 	return nil
 }
 
-// Near miss: deferred.
+// Near miss of unflushed: deferred.
 func (r *Reconciler) deferred(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
 	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Reconciler) deferred(ctx context.Context, req ctrl.Request) (res ctrl.R
 	return ctrl.Result{}, nil
 }
 
-// Near miss: passed on.
+// Near miss of unflushed: passed on.
 func (r *Reconciler) passed(ctx context.Context, key client.ObjectKey) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Reconciler) flush(ctx context.Context, p *v1status.CellStatusPatcher) e
 	return err
 }
 
-// Near miss: nothing changed on the way without a flush.
+// Near miss of unflushed: nothing changed on the way without a flush.
 func (r *Reconciler) unchanged(ctx context.Context, key client.ObjectKey) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Reconciler) unchanged(ctx context.Context, key client.ObjectKey) error 
 	return err
 }
 
-// Near miss: only what changed is flushed.
+// Near miss of unflushed: only what changed is flushed.
 func (r *Reconciler) guarded(ctx context.Context, key client.ObjectKey) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Reconciler) underDefer(ctx context.Context, key client.ObjectKey) (res 
 	return res, r.Patch(ctx, cell, client.MergeFrom(base)) // want `behind-the-patcher: .*written`
 }
 
-// Near miss: another object.
+// Near miss of behind-the-patcher: another object.
 func (r *Reconciler) another(ctx context.Context, key client.ObjectKey, other *v1.Cell) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *Reconciler) another(ctx context.Context, key client.ObjectKey, other *v
 	return err
 }
 
-// Near miss: after the last flush.
+// Near miss of behind-the-patcher: after the last flush.
 func (r *Reconciler) after(ctx context.Context, key client.ObjectKey) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *Reconciler) after(ctx context.Context, key client.ObjectKey) error {
 	return r.Update(ctx, cell)
 }
 
-// Near miss: metadata through the patcher.
+// Near miss of behind-the-patcher: metadata through the patcher.
 func (r *Reconciler) metadata(ctx context.Context, key client.ObjectKey) error {
 	cell, p, err := r.cells.Fetch(ctx, key)
 	if err != nil {

@@ -119,7 +119,7 @@ func (h *helper) status(ctx context.Context, obj client.Object) error {
 	return h.client.Status().Patch(ctx, obj, client.MergeFrom(h.before)) // want `stale-base: `
 }
 
-// Near miss: the write leaves the function.
+// Near miss of stale-base: the write leaves the function.
 func (r *Reconciler) returns(ctx context.Context, cell *v1.Cell) (ctrl.Result, error) {
 	base := cell.DeepCopy()
 	if controllerutil.AddFinalizer(cell, "x") {
@@ -132,7 +132,7 @@ func (r *Reconciler) returns(ctx context.Context, cell *v1.Cell) (ctrl.Result, e
 	return ctrl.Result{}, r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }
 
-// Near miss: the base is captured after the write.
+// Near miss of stale-base: the base is captured after the write.
 func (r *Reconciler) after(ctx context.Context, cell *v1.Cell) error {
 	if controllerutil.AddFinalizer(cell, "x") {
 		if err := r.Update(ctx, cell); err != nil {
@@ -144,7 +144,7 @@ func (r *Reconciler) after(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `locked: `
 }
 
-// Near miss: another object is written.
+// Near miss of stale-base: another object is written.
 func (r *Reconciler) other(ctx context.Context, cell, neighbour *v1.Cell) error {
 	base := cell.DeepCopy()
 	neighbour.Spec.Size++
@@ -155,7 +155,7 @@ func (r *Reconciler) other(ctx context.Context, cell, neighbour *v1.Cell) error 
 	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `locked: `
 }
 
-// Near miss: recaptured between the two patches.
+// Near miss of stale-base: recaptured between the two patches.
 func (r *Reconciler) recaptured(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = "Working"
@@ -167,7 +167,7 @@ func (r *Reconciler) recaptured(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `locked: `
 }
 
-// Near miss: a helper that writes and tells its caller to stop.
+// Near miss of stale-base: a helper that writes and tells its caller to stop.
 func (r *Reconciler) ensure(ctx context.Context, cell *v1.Cell) (stop bool, err error) {
 	if !controllerutil.AddFinalizer(cell, "x") {
 		return false, nil

@@ -199,7 +199,7 @@ func (r *Reconciler) named(ctx context.Context, cell *v1.Cell) (err error) {
 	return
 }
 
-// Near miss: the caller asks for what else the callee says before it asks for the error.
+// Near miss of swallowed-conflict: the caller asks for what else the callee says before it asks for the error.
 func (r *Reconciler) saysMore(ctx context.Context, cell *v1.Cell) (bool, error) {
 	if cell.Status.Phase != "" {
 		err := r.Status().Update(ctx, cell) // want `update: `
@@ -215,7 +215,7 @@ func (r *Reconciler) asksBoth(ctx context.Context, cell *v1.Cell) (ctrl.Result, 
 	return ctrl.Result{}, nil
 }
 
-// Near miss: the controller calls Reconcile, too, and queues what fails again.
+// Near miss of swallowed-conflict: the controller calls Reconcile, too, and queues what fails again.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	cell := &v1.Cell{}
 	if err := r.Get(ctx, req.NamespacedName, cell); err != nil {
@@ -230,7 +230,7 @@ func (r *Reconciler) once(ctx context.Context) {
 	}
 }
 
-// Near miss: the loop tries until it works, or until nothing can work any more.
+// Near miss of swallowed-conflict: the loop tries until it works, or until nothing can work any more.
 func (r *Reconciler) untilDone(ctx context.Context, tick <-chan struct{}, key client.ObjectKey) {
 	for {
 		select {

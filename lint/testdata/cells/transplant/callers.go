@@ -31,7 +31,7 @@ func (r *Reconciler) restore(ctx context.Context, backup *v1.Cell) error {
 	})
 }
 
-// Near miss: the caller decides on what it has just read.
+// Near miss of transplant: the caller decides on what it has just read.
 func (r *Reconciler) writeDecided(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Update(ctx, cell) // want `update: `
 }

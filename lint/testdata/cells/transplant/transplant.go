@@ -64,7 +64,7 @@ func (r *Reconciler) versionBySetter(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Update(ctx, cell) // want `transplant: `
 }
 
-// Near miss: decided on what was just read.
+// Near miss of transplant: decided on what was just read.
 func (r *Reconciler) decided(ctx context.Context, key client.ObjectKey) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell := &v1.Cell{}
@@ -83,7 +83,7 @@ func decide(cell *v1.Cell) v1.CellStatus {
 	return next
 }
 
-// Near miss: one field only.
+// Near miss of transplant: one field only.
 func (r *Reconciler) field(ctx context.Context, key client.ObjectKey, phase string) error {
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell := &v1.Cell{}
@@ -95,7 +95,7 @@ func (r *Reconciler) field(ctx context.Context, key client.ObjectKey, phase stri
 	})
 }
 
-// Near miss: the copy of the read object, its own status put back.
+// Near miss of transplant: the copy of the read object, its own status put back.
 func (r *Reconciler) copy(ctx context.Context, key client.ObjectKey) error {
 	cell := &v1.Cell{}
 	if err := r.Get(ctx, key, cell); err != nil {
@@ -106,14 +106,14 @@ func (r *Reconciler) copy(ctx context.Context, key client.ObjectKey) error {
 	return r.Status().Update(ctx, next) // want `update: `
 }
 
-// Near miss: the object was not read again.
+// Near miss of transplant: the object was not read again.
 func (r *Reconciler) param(ctx context.Context, cell *v1.Cell, status v1.CellStatus) error {
 	next := cell.DeepCopy()
 	next.Status = status
 	return r.Status().Update(ctx, next) // want `update: `
 }
 
-// Near miss: a literal of what the function knows.
+// Near miss of transplant: a literal of what the function knows.
 func (r *Reconciler) literal(ctx context.Context, key client.ObjectKey) error {
 	cell := &v1.Cell{}
 	if err := r.Get(ctx, key, cell); err != nil {

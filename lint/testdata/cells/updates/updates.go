@@ -64,7 +64,7 @@ func pods(ctx context.Context, c kubernetes.Interface, name string) error {
 	})
 }
 
-// Read once, outside: the object is the same each time.
+// Near miss of refetch: read once, outside, so the object is the same each time.
 func (r *Reconciler) outside(ctx context.Context, key client.ObjectKey) error {
 	cell := &v1.Cell{}
 	if err := r.Get(ctx, key, cell); err != nil {
@@ -92,4 +92,52 @@ func (r *Reconciler) field(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) Parameter(ctx context.Context, obj client.Object) error {
 	return r.Status().Update(ctx, obj) // want `update: `
+}
+
+// Near miss of refetch: a loop over what there is, not over attempts.
+func (r *Reconciler) each(ctx context.Context, keys []client.ObjectKey) error {
+	for _, key := range keys {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return err
+		}
+		cell.Status.Count++
+		if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+			return err
+		}
+	}
+	return nil
+}
+
+// Near miss of refetch: each attempt reads, and puts the same old status onto it.
+func (r *Reconciler) sameStatus(ctx context.Context, key client.ObjectKey, status v1.CellStatus) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return err
+		}
+		cell.Status = status
+		return r.Status().Update(ctx, cell) // want `transplant: `
+	})
+}
+
+// Near miss of update: it was cleared on the way.
+func (r *Reconciler) clearedLater(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	next := cell.DeepCopy()
+	next.ResourceVersion = ""
+	return r.Status().Update(ctx, next) // want `blind-update: `
+}
+
+// Near miss of update: the conflict is nobody's concern.
+func (r *Reconciler) dropped(ctx context.Context, cell *v1.Cell) {
+	_ = r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+}
+
+// Near miss of update: the main resource.
+func (r *Reconciler) mainResource(ctx context.Context, cell *v1.Cell) error {
+	return r.Update(ctx, cell)
 }

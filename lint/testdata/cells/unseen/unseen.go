@@ -1,0 +1,65 @@
+// Package unseen has writes of which nobody can tell, and some of which one can.
+package unseen
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "example.com/cells/api/v1"
+)
+
+type Reconciler struct {
+	client.Client
+	Patch client.Patch
+	Make  func(client.Object) client.Patch
+}
+
+func (r *Reconciler) Parameter(ctx context.Context, cell *v1.Cell, patch client.Patch) error {
+	return r.Status().Patch(ctx, cell, patch) // want `unknown: the patch is the parameter patch of Parameter, whose callers cannot be seen`
+}
+
+func (r *Reconciler) field(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Patch(ctx, cell, r.Patch) // want `unknown: the patch is the field Patch, which other code sets`
+}
+
+func (r *Reconciler) made(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Patch(ctx, cell, r.Make(cell)) // want `unknown: the patch is made by r.Make, whose code cannot be seen`
+}
+
+type data struct{ client.Patch }
+
+func (r *Reconciler) own(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Patch(ctx, cell, data{}) // want `unknown: the patch is a unseen.data, whose Data method decides what is sent`
+}
+
+// Near miss of unknown: the caller is in sight.
+func (r *Reconciler) seen(ctx context.Context, cell *v1.Cell, patch client.Patch) error {
+	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
+}
+
+func (r *Reconciler) sees(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.seen(ctx, cell, client.MergeFrom(base))
+}
+
+// Near miss of unknown: the field is set in the package.
+type holder struct{ patch client.Patch }
+
+func (r *Reconciler) held(ctx context.Context, cell *v1.Cell) error {
+	h := holder{patch: client.MergeFrom(cell.DeepCopy())}
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, h.patch) // want `blind-merge: `
+}
+
+// Near miss of unknown: what makes the patch is in sight.
+func from(obj client.Object) client.Patch {
+	return client.MergeFrom(obj.DeepCopyObject().(client.Object))
+}
+
+func (r *Reconciler) madeInSight(ctx context.Context, cell *v1.Cell) error {
+	patch := from(cell)
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
+}
