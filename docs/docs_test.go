@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	"github.com/statuspatcher/statuspatcher/generator"
 )
 
 const root = ".."
@@ -145,6 +146,24 @@ func TestEveryRuleNamesItsTests(t *testing.T) {
 	}
 	if found < 30 {
 		t.Errorf("found %d rules: the test does not read the tables", found)
+	}
+}
+
+func TestWhatIsGenerated(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated, err := os.ReadFile(filepath.Join(root, "examples", "database-operator", "api", "v1", "v1status", generator.OutputName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, errs := notGenerated(readme, generated)
+	for _, err := range errs {
+		t.Errorf("README.md: %v", err)
+	}
+	if found < 15 {
+		t.Errorf("found %d names: the test does not read the table", found)
 	}
 }
 

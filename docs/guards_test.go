@@ -17,6 +17,7 @@ func TestGuards(t *testing.T) {
 		return errs[0]
 	}
 	_, ruleErrs := rulesWithoutTests([]byte("| S01 | a rule. | `TestS01_Gone` |\n"), map[string]bool{"TestS01_There": true})
+	_, generatedErrs := notGenerated([]byte("\n## What is generated\n\n| `Fetch(ctx)`, `Gone` | this |\n\n## Next"), []byte("func (*C) Fetch(ctx int) {}\n"))
 	_, untested := rulesWithoutTests([]byte("| S02 | a rule. | |\n"), nil)
 	for _, row := range []struct {
 		name string
@@ -39,6 +40,7 @@ func TestGuards(t *testing.T) {
 		{"a link that leads nowhere", first(deadLinks("docs_test.go", []byte("see [this](nonsense.md#there)\n"))), "nonsense.md"},
 		{"a link to a heading that is not there", first(deadLinks("docs_test.go", []byte("# There is\n\nsee [this](#there-is) and [that](#there-is-not)\n"))), "#there-is-not leads to no heading"},
 		{"a rule whose test is gone", first(ruleErrs), "TestS01_Gone"},
+		{"a name that is not generated", first(generatedErrs), "Gone is not generated"},
 		{"a rule without a test", first(untested), "S02 names no test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -102,6 +102,25 @@ func skipOr(err error) error {
 	return fs.SkipDir
 }
 
+var (
+	generatedSection = regexp.MustCompile(`(?s)\n## What is generated\n.*?\n## `)
+	generatedName    = regexp.MustCompile("`([A-Z]\\w+)(?:\\([^`]*\\))?`")
+)
+
+// notGenerated counts the functions and methods that the README says are generated, and returns those that are not.
+func notGenerated(readme, generated []byte) (found int, errs []error) {
+	for _, row := range strings.Split(string(generatedSection.Find(readme)), "\n| `")[1:] {
+		names, _, _ := strings.Cut("`"+row, " |")
+		for _, match := range generatedName.FindAllStringSubmatch(names, -1) {
+			found++
+			if !regexp.MustCompile(`(?m)^func .*\b` + match[1] + `\(`).Match(generated) {
+				errs = append(errs, fmt.Errorf("%s is not generated", match[1]))
+			}
+		}
+	}
+	return found, errs
+}
+
 // auditTable is the audit of the handwritten operator, without what is all right.
 func auditTable() (string, error) {
 	cmd := exec.Command("go", "run", "./cmd/statuspatcher-lint", "-audit", "-format=markdown", "./examples/handwritten-operator/...")
