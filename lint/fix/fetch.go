@@ -30,7 +30,7 @@ func (m *mover) fetch() bool {
 	if statuses == "" || m.patcher == "" {
 		return false
 	}
-	m.errName = errName
+	m.errName, m.client, m.get = errName, c, call
 	live := m.liveReader()
 	m.runtime = m.runtime || live == noLiveReader
 	text := statuses + " := " + path.Base(m.child) + ".New" + m.kind.Obj().Name() + "StatusClient(" + c + ", " + live + ")\n" +

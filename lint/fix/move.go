@@ -56,16 +56,19 @@ type mover struct {
 	obj     *types.Var // the object's variable
 	value   bool       // it is a struct, not a pointer
 	kind    *types.Named
-	child   string // import path of the patcher package
-	patcher string // name of the patcher's variable
-	errName string // name of the read's error, which is the function's from then on
-	runtime bool   // the code names the runtime's package
-	outer   bool   // the object is declared around the function, which gets its own
+	child   string                 // import path of the patcher package
+	patcher string                 // name of the patcher's variable
+	errName string                 // name of the read's error, which is the function's from then on
+	runtime bool                   // the code names the runtime's package
+	client  string                 // the client that reads and writes it
+	get     ast.Node               // the read
+	moved   map[*ast.CallExpr]bool // other writes of the object that go through the patcher, too
+	outer   bool                   // the object is declared around the function, which gets its own
 	out     []class.Edit
 }
 
 func (m *mover) edits() ([]class.Edit, bool) {
-	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.uses, m.safe, m.flushes, m.imports} {
+	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.finalizers, m.uses, m.safe, m.flushes, m.imports} {
 		if !step() {
 			return nil, false
 		}
@@ -136,6 +139,9 @@ func (m *mover) safe() bool {
 	for _, f := range m.sites {
 		m.safety.ignore[f.Call] = true
 	}
+	for call := range m.moved {
+		m.safety.ignore[call] = true
+	}
 	defer func() { m.safety.ignore = nil }()
 	for _, f := range m.sites {
 		if !m.safety.freshUntil(f) {
@@ -187,4 +193,14 @@ func (m *mover) replaceUse(u *ast.UnaryExpr) {
 		}
 	}
 	m.replace(u.Pos(), u.X.Pos(), "")
+}
+
+// typeName is the kind as the file names it.
+func (m *mover) typeName() string {
+	api := m.kind.Obj().Pkg()
+	name := api.Name()
+	if imp := importOf(m.file(), api.Path()); imp != nil && imp.Name != nil {
+		name = imp.Name.Name
+	}
+	return name + "." + m.kind.Obj().Name()
 }

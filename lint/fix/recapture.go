@@ -7,7 +7,6 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
 	"github.com/statuspatcher/statuspatcher/lint/flow"
-	"github.com/statuspatcher/statuspatcher/lint/kube"
 	"github.com/statuspatcher/statuspatcher/lint/object"
 )
 
@@ -28,7 +27,7 @@ func recapture(f *class.Finding, s *safety) {
 	if r.path == "" || !r.held() || !r.between(s) {
 		return
 	}
-	edits := r.edits
+	edits := r.out
 	if _, locked := lockedText(f.Fn.Pkg, merge); !locked {
 		edits = append(edits, lockEdits(f.Fn.Pkg, merge)...)
 	}
@@ -43,7 +42,7 @@ type recapturer struct {
 
 	def   *ast.AssignStmt // where the base, or the patch made of it, is captured
 	again string          // the statement that captures it again
-	edits []class.Edit
+	out   []class.Edit
 }
 
 // held: base := obj.DeepCopy(), or patch := client.MergeFrom(obj.DeepCopy()), once and in this function.
@@ -82,74 +81,14 @@ func (r *recapturer) between(s *safety) bool {
 			}
 		}
 	})
-	return ok && len(r.edits) > 0
+	return ok && len(r.out) > 0
 }
 
 // before: nothing edits the status from the capture to the write at p, or there is another write in between.
 func (r *recapturer) before(s *safety, from, p flow.Point) bool {
 	clean := true
-	r.fn.Between(from, p, func(q flow.Point) { clean = clean && !r.editsStatus(q.Node()) })
-	return clean && !r.editsStatus(p.Node())
-}
-
-// editsStatus: the node may change the object's status in memory. What gets the object or a part of its status may; the
-// client and the functions for finalizers do not.
-func (r *recapturer) editsStatus(n ast.Node) bool {
-	edits := false
-	ast.Inspect(n, func(c ast.Node) bool {
-		e, ok := c.(ast.Expr)
-		if !ok || edits {
-			return !edits
-		}
-		p := r.fn.Path(e)
-		if p != r.path && !flow.Within(p, r.path+".Status") {
-			return true
-		}
-		edits = !r.looks(e)
-		return false
-	})
-	return edits
-}
-
-// looks: the object, or its status, is only read where it stands.
-func (r *recapturer) looks(e ast.Expr) bool {
-	switch p := r.fn.Parent(e).(type) {
-	case *ast.SelectorExpr:
-		if t := r.fn.Pkg.TypeOf(p.X); r.fn.Path(p) == "" && t != nil {
-			return kube.IsCopy(r.fn.Pkg.FuncOf(p)) || isGetter(r.fn.Pkg.FuncOf(p))
-		}
-		return !assigned(r.fn, p) || !flow.Within(r.fn.Path(p), r.path+".Status")
-	case *ast.BinaryExpr:
-		return true
-	case *ast.CallExpr:
-		if tv, ok := r.fn.Pkg.Info.Types[p.Fun]; ok && tv.IsBuiltin() {
-			return true
-		}
-		fn := r.fn.Pkg.Callee(p)
-		w, _ := kube.Kind(fn)
-		return w != kube.NoWriter || kube.IsFinalizerHelper(fn)
-	case *ast.UnaryExpr:
-		return p.Op == token.AND && r.looks(p)
-	}
-	return false
-}
-
-func isGetter(fn *types.Func) bool {
-	return fn != nil && fn.Signature().Params().Len() == 0 && fn.Signature().Results().Len() == 1
-}
-
-func assigned(fn *flow.Func, e ast.Expr) bool {
-	a, ok := fn.Parent(e).(*ast.AssignStmt)
-	if !ok {
-		_, inc := fn.Parent(e).(*ast.IncDecStmt)
-		return inc
-	}
-	for _, lhs := range a.Lhs {
-		if lhs == e {
-			return true
-		}
-	}
-	return false
+	r.fn.Between(from, p, func(q flow.Point) { clean = clean && !edits(r.fn, r.path, ".Status", q.Node()) })
+	return clean && !edits(r.fn, r.path, ".Status", p.Node())
 }
 
 // after captures again where the write has succeeded: behind the check of its error, which must leave.
@@ -158,7 +97,7 @@ func (r *recapturer) after(write *ast.CallExpr) bool {
 	if check == nil || !leaves(check.Body) {
 		return false
 	}
-	r.edits = append(r.edits, class.Edit{Pos: check.End(), End: check.End(), Text: "\n" + r.again})
+	r.out = append(r.out, class.Edit{Pos: check.End(), End: check.End(), Text: "\n" + r.again})
 	return true
 }
 

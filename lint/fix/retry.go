@@ -193,7 +193,6 @@ func (b *retryBlock) alone() bool {
 // skips: where the block returns without a write, the status is as it was read; Retry writes what it finds changed.
 func (b *retryBlock) skips() bool {
 	ok := true
-	r := &recapturer{fn: b.fn, path: b.path}
 	call, _, _ := getOf(b.fn, b.get)
 	read, write := b.fn.At(call), b.fn.At(b.site.Call)
 	if !read.Valid() || !write.Valid() {
@@ -204,7 +203,7 @@ func (b *retryBlock) skips() bool {
 		if !isReturn || p == write || types.ExprString(ret.Results[0]) != "nil" || b.fn.Reaches(write, p) {
 			return ok
 		}
-		b.fn.Between(read, p, func(q flow.Point) { ok = ok && !r.editsStatus(q.Node()) })
+		b.fn.Between(read, p, func(q flow.Point) { ok = ok && !edits(b.fn, b.path, ".Status", q.Node()) })
 		return ok
 	})
 	return ok
@@ -337,14 +336,4 @@ func inBlock(fn *flow.Func, stmt ast.Stmt) bool {
 		return true
 	}
 	return false
-}
-
-// typeName is the kind as the file names it.
-func (b *retryBlock) typeName() string {
-	api := b.kind.Obj().Pkg()
-	name := api.Name()
-	if imp := importOf(b.file(), api.Path()); imp != nil && imp.Name != nil {
-		name = imp.Name.Name
-	}
-	return name + "." + b.kind.Obj().Name()
 }

@@ -16,8 +16,10 @@ import (
 	"example.com/fixes/forms/again"
 	"example.com/fixes/forms/baselocal"
 	"example.com/fixes/forms/closures"
+	"example.com/fixes/forms/contains"
 	"example.com/fixes/forms/deferred"
 	"example.com/fixes/forms/early"
+	"example.com/fixes/forms/finalizer"
 	"example.com/fixes/forms/guard"
 	"example.com/fixes/forms/helper"
 	"example.com/fixes/forms/items"
@@ -56,6 +58,13 @@ var forms = map[string]func(c client.Client) reconcile{
 		r := &outer.Reconciler{}
 		r.SetupWithManager(manager{client: c})
 		return r.Reconcile
+	},
+	"contains": func(c client.Client) reconcile { return (&contains.Reconciler{Client: c}).Reconcile },
+	"finalizer": func(c client.Client) reconcile {
+		return func(ctx context.Context, key client.ObjectKey) error {
+			_, err := (&finalizer.Reconciler{Client: c}).Reconcile(ctx, ctrl.Request{NamespacedName: key})
+			return err
+		}
 	},
 	"result": func(c client.Client) reconcile {
 		return func(ctx context.Context, key client.ObjectKey) error {
