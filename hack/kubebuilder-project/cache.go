@@ -17,7 +17,10 @@ func inCache(t testing.TB, version string) {
 		t.Fatal(err)
 	}
 	cache := strings.TrimSpace(string(out))
-	unlock, err := lock(filepath.Join(os.TempDir(), "statuspatcher-checkout.lock"))
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := lock(filepath.Join(cache, "statuspatcher-checkout.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
