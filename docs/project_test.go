@@ -81,6 +81,8 @@ func (s *shell) testControls(t *testing.T) {
 		{"a target that the runner does not run", "```sh in=.ci/run\nmake demo\n```\n", ".ci/run does not run make demo"},
 		{"a command that nobody declared", "```sh in=.ci/run\nset -euo pipefail\n```\n", "set -euo pipefail is not among"},
 		{"a runner that is not there", "```sh in=.ci/nonsense\nmake test\n```\n", "no such file"},
+		{"a workflow with an action that CI has not", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v1\n```\n", "actions/checkout@v1 with map[] is not what CI uses"},
+		{"a workflow with a misspelt key", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    step:\n      - run: make help\n```\n", "step"},
 		{"a workflow that runs what fails", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make nonsense\n```\n", "make nonsense"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
