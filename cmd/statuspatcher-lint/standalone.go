@@ -174,6 +174,8 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 		left++
 		if !c.diff {
 			fmt.Fprintln(stdout, driver.Line(m, it))
+		} else if !fixed.Done[it.Finding] {
+			fmt.Fprintln(stderr, driver.Line(m, it))
 		}
 	}
 	if left > 0 {

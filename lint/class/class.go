@@ -127,6 +127,7 @@ type FixEdit struct {
 	Message string
 	// Safe is false for a fix that is only suggested: somebody must read the code before it is applied.
 	Safe  bool
+	Doubt string // why it is only suggested
 	Edits []Edit
 }
 

@@ -20,7 +20,7 @@ func (m *Module) GeneratorCommands(items []Item) []string {
 	commands := map[string]bool{}
 	for _, it := range items {
 		n := kube.Named(it.Finding.Kind)
-		if n == nil || n.Obj().Pkg() == nil || !kube.HasStatus(n) || safeFix(it.Finding) != nil {
+		if n == nil || n.Obj().Pkg() == nil || !kube.HasStatus(n) || !kube.IsObject(it.Finding.Kind) || safeFix(it.Finding) != nil {
 			continue
 		}
 		api := n.Obj().Pkg().Path()

@@ -110,7 +110,18 @@ func Line(m *Module, it Item) string {
 	for _, r := range it.Finding.Related {
 		s += "\n\t" + m.Position(r.Pos) + ": " + r.Message
 	}
-	return s
+	return s + Suggestion(it)
+}
+
+// Suggestion is a line about the fix of a finding: -fix applies it, or what somebody must look at first. Empty without one.
+func Suggestion(it Item) string {
+	if safe := safeFix(it.Finding); safe != nil {
+		return "\n\tfix: " + safe.Message + " (-fix does)"
+	}
+	for _, fix := range it.Finding.Fixes {
+		return "\n\tsuggested: " + fix.Message + " (-fix does not: " + fix.Doubt + ")"
+	}
+	return ""
 }
 
 // Position is a place as seen from the directory that was loaded.

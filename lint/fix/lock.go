@@ -29,9 +29,26 @@ func lock(f *class.Finding, s *safety) {
 	if edits == nil {
 		return
 	}
-	safe := pkg == f.Fn.Pkg && !f.Dropped && !usedElsewhere(f, call) && s.freshUntil(f)
-	f.Fixes = append(f.Fixes, class.FixEdit{Message: lockMessage, Safe: safe, Edits: edits})
+	doubt := lockDoubt(f, s, call)
+	f.Fixes = append(f.Fixes, class.FixEdit{Message: lockMessage, Safe: doubt == "", Doubt: doubt, Edits: edits})
 }
+
+// lockDoubt is why the lock is only suggested; empty where it is safe.
+func lockDoubt(f *class.Finding, s *safety, merge *ast.CallExpr) string {
+	switch {
+	case f.Merge.Frame.Fn.Pkg != f.Fn.Pkg:
+		return "the patch is made in another package, and may be used by other writes"
+	case f.Dropped:
+		return "the write's error is dropped, so that a conflict would lose the status"
+	case usedElsewhere(f, merge):
+		return "the patch is used by other writes, too"
+	case !s.freshUntil(f):
+		return notSeen
+	}
+	return ""
+}
+
+const notSeen = "whether anything writes the object between its read and this patch cannot be seen, and a lock on an old version conflicts for ever"
 
 // lockEdits add the option to a call that makes a diff; nil where the call does not say by which name it is imported.
 func lockEdits(pkg *flow.Package, merge *ast.CallExpr) []class.Edit {

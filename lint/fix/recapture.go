@@ -31,7 +31,14 @@ func recapture(f *class.Finding, s *safety) {
 	if _, locked := lockedText(f.Fn.Pkg, merge); !locked {
 		edits = append(edits, lockEdits(f.Fn.Pkg, merge)...)
 	}
-	f.Fixes = append(f.Fixes, class.FixEdit{Message: recaptureMessage, Safe: !f.Dropped && s.freshUntil(f), Edits: edits})
+	doubt := ""
+	switch {
+	case f.Dropped:
+		doubt = "the write's error is dropped, so that a conflict would lose the status"
+	case !s.freshUntil(f):
+		doubt = notSeen
+	}
+	f.Fixes = append(f.Fixes, class.FixEdit{Message: recaptureMessage, Safe: doubt == "", Doubt: doubt, Edits: edits})
 }
 
 type recapturer struct {

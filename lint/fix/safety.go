@@ -54,6 +54,7 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool
 		}
 	}
 	items := itemOf(f, node, path)
+	originals := map[ast.Node]string{}
 	entry = f.WalkBack(at, func(p flow.Point) bool {
 		n := p.Node()
 		if items != nil && (n.Pos() < items.Body.Pos() || n.Pos() >= at.Node().Pos()) {
@@ -66,11 +67,18 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool
 		if s.reads(f, n, path) {
 			return false
 		}
+		if from := copiedFrom(f, n, path); from != "" {
+			originals[n] = from
+			return false
+		}
 		if s.mayWrite(f, n, path) {
 			ok = false
 		}
 		return ok
 	})
+	for n, from := range originals {
+		ok = ok && s.fresh(f, n, from, depth)
+	}
 	if !ok {
 		return false
 	}
@@ -84,6 +92,23 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, path string, depth int) bool
 		return s.fresh(f.Outer, f.Lit, path, depth)
 	}
 	return s.freshInCallers(f, path, depth)
+}
+
+// copiedFrom is the object that the node makes the one at path a copy of: it is as fresh as that.
+func copiedFrom(f *flow.Func, n ast.Node, path string) string {
+	a, ok := n.(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || f.Path(a.Lhs[0]) != path {
+		return ""
+	}
+	call, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	if !ok || !kube.IsCopy(f.Pkg.Callee(call)) {
+		return ""
+	}
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	return f.Path(sel.X)
 }
 
 func (s *safety) freshInCallers(f *flow.Func, path string, depth int) bool {

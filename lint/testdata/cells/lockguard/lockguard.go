@@ -176,3 +176,154 @@ func (r *Reconciler) keepSharedPatch(ctx context.Context, key client.ObjectKey) 
 	}
 	return r.Status().Patch(ctx, cell, patch, owner)
 }
+
+// What is written is a copy of what was read.
+func (r *Reconciler) fixCopy(ctx context.Context, key client.ObjectKey) error {
+	var cell v1.Cell
+	if err := r.Get(ctx, key, &cell); err != nil {
+		return err
+	}
+	ready := cell.DeepCopy()
+	ready.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, ready, client.MergeFrom(&cell), owner)
+}
+
+// The first copy's write does not make the object fresh that the second is a copy of.
+func (r *Reconciler) keepSecondCopy(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	second := cell.DeepCopy()
+	second.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, second, client.MergeFrom(base), owner)
+}
+
+func (r *Reconciler) twoCopies(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	first := cell.DeepCopy()
+	first.Labels = map[string]string{"seen": "true"}
+	if err := r.Update(ctx, first); err != nil {
+		return err
+	}
+	return r.keepSecondCopy(ctx, cell)
+}
+
+// A write of the object itself decodes the answer into it.
+func (r *Reconciler) fixAfterUpdate(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"seen": "true"}
+	if err := r.Update(ctx, cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// An apply does not.
+func (r *Reconciler) keepAfterForeignPatch(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	if err := r.Patch(ctx, &v1.Cell{ObjectMeta: cell.ObjectMeta}, client.Merge, owner); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// Each item of a list is written once, in its turn.
+func (r *Reconciler) fixItem(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Reconciler) eachItem(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for i := range cells.Items {
+		if err := r.fixItem(ctx, &cells.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Twice in its turn.
+func (r *Reconciler) keepItemTwice(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Reconciler) eachItemTwice(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for i := range cells.Items {
+		if err := r.byKey(ctx, client.ObjectKeyFromObject(&cells.Items[i])); err != nil {
+			return err
+		}
+		if err := r.keepItemTwice(ctx, &cells.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// In several rounds over one list.
+func (r *Reconciler) keepRounds(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Reconciler) rounds(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for range 2 {
+		for i := range cells.Items {
+			if err := r.keepRounds(ctx, &cells.Items[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Another pass over the list has written the items before.
+func (r *Reconciler) keepSecondPass(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Reconciler) passes(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for _, cell := range cells.Items {
+		if err := r.Update(ctx, &cell); err != nil {
+			return err
+		}
+	}
+	for i := range cells.Items {
+		if err := r.keepSecondPass(ctx, &cells.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
