@@ -43,6 +43,9 @@ func (fo *Follower) follow(f *flow.Func, call *ast.CallExpr, depth int) Outcome 
 	case walked:
 		w.run()
 	}
+	if w.again {
+		w.out.Dropped = false
+	}
 	if w.out.Returned && !w.out.Dropped {
 		if up, ok := fo.callers(f, depth); ok {
 			if w.out.Tested == token.NoPos {

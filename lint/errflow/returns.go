@@ -2,6 +2,7 @@ package errflow
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/types"
 	"strings"
 
@@ -26,6 +27,10 @@ func (w *walk) ret(ret *ast.ReturnStmt, s *state) {
 	}
 	if w.carries(ret, results, s) {
 		w.out.Returned = true
+		return
+	}
+	if w.asksAgain(ret, results) {
+		w.again = true
 		return
 	}
 	for i := range results.Len() {
@@ -55,6 +60,35 @@ func (w *walk) carries(ret *ast.ReturnStmt, results *types.Tuple, s *state) bool
 		}
 	}
 	return false
+}
+
+// asksAgain: a condition that is polled says that it is not done. What it works through by then is for its own
+// bookkeeping, which is not followed.
+func (w *walk) asksAgain(ret *ast.ReturnStmt, results *types.Tuple) bool {
+	if results.Len() != 2 || !types.Identical(results.At(0).Type(), types.Typ[types.Bool]) || len(ret.Results) != 2 {
+		return false
+	}
+	tv := w.f.Pkg.Info.Types[ret.Results[0]]
+	return tv.Value != nil && !constant.BoolVal(tv.Value) && polled(w.f)
+}
+
+// polled: a literal is handed to one of apimachinery's polls, itself or by the variable that holds it.
+func polled(f *flow.Func) bool {
+	if f.Lit == nil {
+		return false
+	}
+	held, found := f.HeldBy(), false
+	ast.Inspect(f.Outermost().Node(), func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || found || !kube.IsRepeater(f.Pkg.Callee(call)) {
+			return !found
+		}
+		for _, a := range call.Args {
+			found = found || ast.Unparen(a) == ast.Expr(f.Lit) || held != nil && f.Pkg.Var(a) == held
+		}
+		return !found
+	})
+	return found
 }
 
 // tells: a result says that the work must be done again, or at least that something is different from success.

@@ -46,30 +46,34 @@ func PassThrough(s *Site) bool {
 	return isInterceptor(s.Fn.Signature())
 }
 
+// isParamOf: the expression is what the declaration around f was given.
 func isParamOf(f *flow.Func, e ast.Expr) bool {
-	for _, v := range flow.Trace(e, &flow.Frame{Fn: f, Call: &ast.CallExpr{}, Parent: &flow.Frame{Fn: f}}, func(x ast.Expr, fr *flow.Frame) bool {
+	outer := f.Outermost()
+	given := func(x ast.Expr) bool {
 		p := f.Pkg.Var(x)
-		if p == nil || fr.Fn != f {
+		if p == nil || f.Pkg.Owner(p) != outer {
 			return false
 		}
-		_, ok := f.ParamIndex(p)
+		_, ok := outer.ParamIndex(p)
 		return ok
-	}) {
-		if p := f.Pkg.Var(v.Expr); p != nil {
-			if _, ok := f.ParamIndex(p); ok {
-				return true
-			}
+	}
+	fr := &flow.Frame{Fn: f, Call: &ast.CallExpr{}, Parent: &flow.Frame{Fn: f}}
+	for _, v := range flow.Trace(e, fr, func(x ast.Expr, _ *flow.Frame) bool { return given(x) }) {
+		if v.Expr != nil && given(v.Expr) {
+			return true
 		}
 	}
 	return false
 }
 
-// implementsWriter: the function is a method of the shape of the one that it calls, so its callers are found as writes.
+// implementsWriter: the function is, or is inside, a method of the shape of the one that it calls, so its callers are
+// found as writes.
 func implementsWriter(s *Site) bool {
-	if s.Fn.Obj == nil || s.Fn.Obj.Signature().Recv() == nil {
+	method := s.Fn.Outermost().Obj
+	if method == nil || method.Signature().Recv() == nil {
 		return false
 	}
-	w, verb := kube.Kind(s.Fn.Obj)
+	w, verb := kube.Kind(method)
 	return w != kube.NoWriter && verb == s.Verb
 }
 

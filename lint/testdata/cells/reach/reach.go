@@ -117,3 +117,27 @@ type recorder struct{}
 func (recorder) UpdateStatus(ctx context.Context, s string) error { return nil }
 
 func unrelated(ctx context.Context, r recorder) error { return r.UpdateStatus(ctx, "x") }
+
+// A client that tries several times hands on what it gets, too.
+type retrying struct{ client.SubResourceWriter }
+
+func (r retrying) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+	return try(func() error { return r.SubResourceWriter.Update(ctx, obj, opts...) })
+}
+
+func try(f func() error) error {
+	if err := f(); err != nil {
+		return f()
+	}
+	return nil
+}
+
+// It is a site where it writes something else.
+type logging struct {
+	client.SubResourceWriter
+	entry *v1.Cell
+}
+
+func (l logging) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+	return try(func() error { return l.SubResourceWriter.Update(ctx, l.entry) }) // want `update: `
+}

@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -264,4 +265,40 @@ func (r *Reconciler) untilClosed(ctx context.Context, tick <-chan struct{}, stop
 			return
 		}
 	}
+}
+
+// Near miss of swallowed-conflict: what is polled tries again until all are done.
+func (r *Reconciler) polled(ctx context.Context, keys map[client.ObjectKey]bool) error {
+	attempt := func() (bool, error) {
+		for key := range keys {
+			cell := &v1.Cell{}
+			if err := r.Get(ctx, key, cell); err != nil {
+				return false, err
+			}
+			if err := r.Status().Update(ctx, cell); err != nil { // want `refetch: `
+				log.FromContext(ctx).Error(err, "cannot update")
+				continue
+			}
+			delete(keys, key)
+		}
+		if len(keys) == 0 {
+			return true, nil
+		}
+		return false, nil
+	}
+	return wait.ExponentialBackoff(wait.Backoff{Steps: 5}, attempt)
+}
+
+// A poll that never asks for another attempt drops it.
+func (r *Reconciler) polledOnce(ctx context.Context, key client.ObjectKey) error {
+	return wait.ExponentialBackoff(wait.Backoff{Steps: 5}, func() (bool, error) {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return false, err
+		}
+		if err := r.Status().Update(ctx, cell); err != nil { // want `swallowed-conflict: `
+			log.FromContext(ctx).Error(err, "cannot update")
+		}
+		return true, nil
+	})
 }
