@@ -25,7 +25,7 @@ func TestExitCodes(t *testing.T) {
 		stderr string
 	}{
 		{"something to fix", []string{"./blindmerge"}, exitFindings, "blindmerge/blindmerge.go:26:9: blind-merge: ", ""},
-		{"nothing to fix", []string{"./updates"}, exitClean, "", ""},
+		{"nothing to fix", []string{"./reach"}, exitClean, "", ""},
 		{"ban", []string{"-ban", "./updates"}, exitFindings, "updates/updates.go:24:10: refetch: ", ""},
 		{"audit", []string{"-audit", "./blindmerge"}, exitClean, "blind-merge", ""},
 		{"tests", []string{"-tests", "./support"}, exitFindings, "support/support.go:14:12: blind-merge: ", ""},
@@ -104,7 +104,7 @@ func TestAuditFormats(t *testing.T) {
 	if got, want := len(report.Runs[0].Results), counts["fix"]+counts["unknown"]; got != want {
 		t.Errorf("SARIF has %d results, expected the %d with verdict fix or unknown", got, want)
 	}
-	_, out, _ = runLint(t, "-audit", "-format=sarif", "./updates")
+	_, out, _ = runLint(t, "-audit", "-format=sarif", "./scope")
 	if !strings.Contains(out, `"results": []`) {
 		t.Errorf("code scanning needs the array of results, even an empty one:\n%s", out)
 	}
@@ -219,7 +219,7 @@ func TestVetTool(t *testing.T) {
 	if err == nil || !strings.Contains(out, "blindmerge.go:26:9: blind-merge: ") {
 		t.Errorf("go vet: %v\n%s", err, out)
 	}
-	if out, err := vet("./updates"); err != nil {
+	if out, err := vet("./reach"); err != nil {
 		t.Errorf("go vet on what is right: %v\n%s", err, out)
 	}
 	if out, err := vet("-ban", "./updates"); err == nil || !strings.Contains(out, "refetch: ") {
