@@ -39,7 +39,7 @@ func (c *Classifier) finish(f *Finding) {
 	}
 }
 
-func (c *Classifier) follower() *errflow.Follower { return &errflow.Follower{} }
+func (c *Classifier) follower() *errflow.Follower { return &errflow.Follower{Queues: c.queues} }
 
 // followerOf does not count as lost what a later write of the same object sends again.
 func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
@@ -58,7 +58,7 @@ func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
 		}
 		return false
 	}
-	return &errflow.Follower{Rewrites: rewrites, Others: func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }}
+	return &errflow.Follower{Queues: c.queues, Rewrites: rewrites, Others: func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }}
 }
 
 func (c *Classifier) writesStatus(ev object.Event) bool {

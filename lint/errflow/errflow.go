@@ -22,6 +22,7 @@ type Outcome struct {
 // Follower follows errors. Rewrites says whether a node writes the same status again, so that nothing is lost yet;
 // Others, whether a function's error can be the conflict of another write, too.
 type Follower struct {
+	Queues   Queues
 	Rewrites func(f *flow.Func, node ast.Node) bool
 	Others   func(f *flow.Func) bool
 }

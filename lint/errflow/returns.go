@@ -217,7 +217,17 @@ func namedEnqueue(c *ast.CallExpr) bool {
 }
 
 // requeues: the node puts a key into a work queue, itself or in a function that it calls.
-func requeues(f *flow.Func, n ast.Node, depth int) bool {
+func (w *walk) requeues(n ast.Node) bool { return w.fo.Queues.in(w.f, n, 0) }
+
+// Queues remembers which functions put a key into a work queue, by how deep they are looked into.
+type Queues map[queueing]bool
+
+type queueing struct {
+	fn    *flow.Func
+	depth int
+}
+
+func (q Queues) in(f *flow.Func, n ast.Node, depth int) bool {
 	found := false
 	f.EachCall(n, func(c *ast.CallExpr) {
 		fn := f.Pkg.Callee(c)
@@ -229,11 +239,24 @@ func requeues(f *flow.Func, n ast.Node, depth int) bool {
 			found = true
 			return
 		}
-		if depth < 3 {
-			for _, d := range f.Pkg.Callees(c) {
-				found = found || requeues(d, d.Body(), depth+1)
-			}
+		for _, d := range f.Pkg.Callees(c) {
+			found = found || q.function(d, depth+1)
 		}
 	})
 	return found
 }
+
+func (q Queues) function(d *flow.Func, depth int) bool {
+	if depth > maxQueueDepth {
+		return false
+	}
+	at := queueing{d, depth}
+	found, known := q[at]
+	if !known {
+		found = q.in(d, d.Body(), depth)
+		q[at] = found
+	}
+	return found
+}
+
+const maxQueueDepth = 3

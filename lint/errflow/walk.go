@@ -130,7 +130,7 @@ func (w *walk) step(n ast.Node, s *state) bool {
 	case *ast.SendStmt:
 		return w.probing || !w.mentions(n.Value, s)
 	}
-	return !requeues(w.f, n, 0)
+	return !w.requeues(n)
 }
 
 // cancelled: the way is taken when the context ends, and with it all work that could be queued.
@@ -149,7 +149,7 @@ func (w *walk) cancelled(n ast.Node) bool {
 
 // call is a call as a statement: to a log the error is dropped, to anything unknown it is handed over.
 func (w *walk) call(call *ast.CallExpr, s *state) bool {
-	if requeues(w.f, call, 0) {
+	if w.requeues(call) {
 		return false
 	}
 	if w.probing || w.isLog(call) {
@@ -164,7 +164,7 @@ func (w *walk) call(call *ast.CallExpr, s *state) bool {
 }
 
 func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
-	if requeues(w.f, a, 0) {
+	if w.requeues(a) {
 		return false
 	}
 	w.assertion(a, s)
