@@ -24,12 +24,15 @@ func (c *Classifier) data(f *Finding) {
 
 // raw is a patch whose bytes the code makes itself.
 func (c *Classifier) raw(g *Finding, patchType, body ast.Expr, fr *flow.Frame) {
-	kind := "patch"
+	kind := ""
 	if patchType != nil {
-		if s, ok := site.Constant(patchType, fr.Fn); ok {
-			kind = s
-		}
+		kind, _ = site.Constant(patchType, fr.Fn)
 	}
+	c.rawBytes(g, kind, body, fr)
+}
+
+// rawBytes are sent as a patch of that kind, which is empty if it is not known.
+func (c *Classifier) rawBytes(g *Finding, kind string, body ast.Expr, fr *flow.Frame) {
 	if c.rawDiff(g, body, fr) {
 		return
 	}
@@ -199,22 +202,11 @@ func (d *dataSlice) call(call *ast.CallExpr, fr *flow.Frame, depth int) {
 	}
 }
 
-// later are the things that are put into a variable after it was made: m["metadata"] = ..., patch.Metadata.X = ....
+// later are the things that are put into a variable after it was made: m["metadata"] = ..., conf.WithX(...).
 func (d *dataSlice) later(v flow.Value) {
-	lit, ok := v.Expr.(*ast.CompositeLit)
-	if !ok {
-		return
-	}
 	f := v.Frame.Fn
-	var held string
-	switch p := f.Parent(lit).(type) {
-	case *ast.AssignStmt:
-		held = f.Path(p.Lhs[0])
-	case *ast.UnaryExpr:
-		if a, ok := f.Parent(p).(*ast.AssignStmt); ok {
-			held = f.Path(a.Lhs[0])
-		}
-	}
+	_, lit := v.Expr.(*ast.CompositeLit)
+	held := heldPath(f, v.Expr)
 	if held == "" {
 		return
 	}
@@ -230,20 +222,32 @@ func (d *dataSlice) later(v flow.Value) {
 				}
 			}
 		case *ast.CallExpr:
-			if p, value := setsVersion(f, n); p == held && !isEmptyString(f.Pkg, value) {
-				d.version = true
-			}
-			if w, _ := kube.Kind(f.Pkg.Callee(n)); w != kube.NoWriter {
-				return true
-			}
-			for _, a := range n.Args {
-				if flow.Within(f.Path(a), held) {
-					d.mentions(f.Pkg, n)
-				}
-			}
+			d.laterCall(f, n, held, lit)
 		}
 		return true
 	})
+}
+
+// laterCall: a method of what is held, or, of a literal that nobody else made, any function that gets it.
+func (d *dataSlice) laterCall(f *flow.Func, call *ast.CallExpr, held string, lit bool) {
+	if p, value := setsVersion(f, call); p == held && !isEmptyString(f.Pkg, value) {
+		d.version = true
+	}
+	if w, _ := kube.Kind(f.Pkg.Callee(call)); w != kube.NoWriter {
+		return
+	}
+	var gets []ast.Expr
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		gets = append(gets, sel.X)
+	}
+	if lit {
+		gets = append(gets, call.Args...)
+	}
+	for _, a := range gets {
+		if flow.Within(f.Path(a), held) {
+			d.mentions(f.Pkg, call)
+		}
+	}
 }
 
 // mentions looks for a resourceVersion or a test in an expression as it is written.

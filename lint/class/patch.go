@@ -15,7 +15,7 @@ import (
 func (c *Classifier) patch(f *Finding, patch ast.Expr) {
 	fr := &flow.Frame{Fn: f.Site.Fn}
 	worst := &Finding{Site: f.Site, Fn: f.Fn}
-	for _, v := range flow.Trace(patch, fr, nil) {
+	for _, v := range flow.Trace(patch, fr, convertsToPatch) {
 		if v.Kind == flow.Zero || isNilExpr(v.Expr) {
 			continue // a declaration before the branches that assign it
 		}
@@ -52,6 +52,9 @@ func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 	}
 	pkg := v.Frame.Fn.Pkg
 	call, ok := v.Expr.(*ast.CallExpr)
+	if (!ok || convertsToPatch(call, v.Frame)) && c.ownPatch(g, v) {
+		return
+	}
 	if !ok {
 		g.set(Unknown, "the patch is a "+typeName(pkg.TypeOf(v.Expr))+", whose Data method decides what is sent")
 		return
