@@ -2,6 +2,7 @@ package fix
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"github.com/statuspatcher/statuspatcher/lint/class"
@@ -67,7 +68,11 @@ func (m *mover) flushReturn(fn *flow.Func, ret *ast.ReturnStmt, site *ast.CallEx
 		return others + errName
 	}
 	if fn == m.fn {
-		m.replace(ret.Pos(), ret.End(), "_, "+m.errName+" = "+call+"\nreturn "+failed(m.errName))
+		errName, assign := m.errName, " = "
+		if errName == "" {
+			errName, assign = "err", assignment(fn.Pkg, ret.Pos())
+		}
+		m.replace(ret.Pos(), ret.End(), "_, "+errName+assign+call+"\nreturn "+failed(errName))
 		return true
 	}
 	m.replace(ret.Pos(), ret.End(), "if _, err := "+call+"; err != nil {\nreturn "+failed("err")+"\n}\nreturn "+others+"nil")
@@ -120,4 +125,14 @@ func reconciles(fn *flow.Func) bool {
 func emptyResult(e ast.Expr) bool {
 	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
 	return ok && len(lit.Elts) == 0
+}
+
+// assignment is how err gets a value at pos: it may have been declared in the same block.
+func assignment(pkg *flow.Package, pos token.Pos) string {
+	if scope := pkg.Types.Scope().Innermost(pos); scope != nil {
+		if v, ok := scope.Lookup("err").(*types.Var); ok && v.Pos() < pos {
+			return " = "
+		}
+	}
+	return " := "
 }

@@ -13,18 +13,35 @@ import (
 // Patchers finds the package with the generated patchers of an API package; empty if there is none.
 type Patchers func(apiPackage string) (path string)
 
+// place is an object in a declared function.
+type place struct {
+	fn   *flow.Func
+	path string
+}
+
 // move rewrites, for each function and object, the read and all status writes to the generated patcher, where fetch, base
-// and flush stand in that function.
+// and flush stand in that function, or in helpers that only it calls.
 func move(findings []*class.Finding, s *safety, patchers Patchers) {
 	if patchers == nil {
 		return
 	}
-	type place struct {
-		fn   *flow.Func
-		path string
+	groups, order := byPlace(findings)
+	helpers := map[place][]*helper{}
+	for _, p := range order {
+		if h, owner := asHelper(p, groups[p]); h != nil {
+			helpers[owner] = append(helpers[owner], h)
+			if groups[owner] == nil && len(helpers[owner]) == 1 {
+				order = append(order, owner)
+			}
+		}
 	}
-	groups := map[place][]*class.Finding{}
-	var order []place
+	for _, p := range order {
+		moveOne(p, groups[p], helpers[p], s, patchers)
+	}
+}
+
+func byPlace(findings []*class.Finding) (groups map[place][]*class.Finding, order []place) {
+	groups = map[place][]*class.Finding{}
 	for _, f := range findings {
 		if f.Site == nil || !f.Site.Status || f.Site.Object() == nil || f.Class == class.Generated {
 			continue
@@ -35,12 +52,21 @@ func move(findings []*class.Finding, s *safety, patchers Patchers) {
 		}
 		groups[p] = append(groups[p], f)
 	}
-	for _, p := range order {
-		m := &mover{fn: p.fn, path: p.path, sites: groups[p], safety: s, patchers: patchers}
+	return groups, order
+}
+
+// moveOne moves a function with its helpers, or else alone.
+func moveOne(p place, sites []*class.Finding, helpers []*helper, s *safety, patchers Patchers) {
+	for _, with := range [][]*helper{helpers, nil} {
+		m := &mover{fn: p.fn, path: p.path, sites: sites, helpers: with, safety: s, patchers: patchers}
+		if len(m.all()) == 0 {
+			return
+		}
 		if edits, ok := m.edits(); ok {
-			for _, f := range groups[p] {
+			for _, f := range m.all() {
 				f.Fixes = append(f.Fixes, class.FixEdit{Message: "Write by the generated patcher", Safe: true, Edits: edits})
 			}
+			return
 		}
 	}
 }
@@ -50,6 +76,7 @@ type mover struct {
 	fn       *flow.Func
 	path     string
 	sites    []*class.Finding
+	helpers  []*helper
 	safety   *safety
 	patchers Patchers
 
@@ -68,7 +95,7 @@ type mover struct {
 }
 
 func (m *mover) edits() ([]class.Edit, bool) {
-	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.finalizers, m.uses, m.safe, m.flushes, m.imports} {
+	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.finalizers, m.uses, m.safe, m.flushes, m.handOn, m.imports} {
 		if !step() {
 			return nil, false
 		}
@@ -85,7 +112,7 @@ func (m *mover) movable() bool {
 	if m.fn.Decl == nil || m.path == "" {
 		return false
 	}
-	for _, f := range m.sites {
+	for _, f := range m.all() {
 		switch f.Class {
 		case class.BlindMerge, class.StaleBase, class.Locked, class.Update:
 		default:
@@ -106,8 +133,15 @@ func (m *mover) movable() bool {
 
 // object: a local variable of a concrete kind that has a patcher package.
 func (m *mover) object() bool {
+	objects := make([]ast.Expr, 0, len(m.sites)+len(m.helpers))
 	for _, f := range m.sites {
-		v := rootIdent(m.fn.Pkg, f.Site.Object())
+		objects = append(objects, f.Site.Object())
+	}
+	for _, h := range m.helpers {
+		objects = append(objects, h.argument())
+	}
+	for _, e := range objects {
+		v := rootIdent(m.fn.Pkg, e)
 		if v == nil || flow.VarPath(v) != m.path || m.obj != nil && m.obj != v {
 			return false
 		}
@@ -136,14 +170,14 @@ func rootIdent(pkg *flow.Package, e ast.Expr) *types.Var {
 // safe: nothing writes the object between the read and any of the writes, but these writes themselves.
 func (m *mover) safe() bool {
 	m.safety.ignore = map[*ast.CallExpr]bool{}
-	for _, f := range m.sites {
+	for _, f := range m.all() {
 		m.safety.ignore[f.Call] = true
 	}
 	for call := range m.moved {
 		m.safety.ignore[call] = true
 	}
 	defer func() { m.safety.ignore = nil }()
-	for _, f := range m.sites {
+	for _, f := range m.all() {
 		if !m.safety.freshUntil(f) {
 			return false
 		}

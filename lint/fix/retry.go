@@ -300,12 +300,6 @@ func (b *retryBlock) statement() (ast.Stmt, bool) {
 
 // returned: `return x, retry` becomes an assignment and a return.
 func (b *retryBlock) returned(ret *ast.ReturnStmt) bool {
-	assign := ":="
-	if scope := b.fn.Pkg.Types.Scope().Innermost(ret.Pos()); scope != nil {
-		if v, ok := scope.Lookup("err").(*types.Var); ok && v.Pos() < ret.Pos() {
-			assign = "="
-		}
-	}
 	others := ""
 	for _, r := range ret.Results[:len(ret.Results)-1] {
 		text, ok := plain(r)
@@ -314,7 +308,7 @@ func (b *retryBlock) returned(ret *ast.ReturnStmt) bool {
 		}
 		others += text + ", "
 	}
-	b.replace(ret.Pos(), b.call.Pos(), "_, err "+assign+" ")
+	b.replace(ret.Pos(), b.call.Pos(), "_, err"+assignment(b.fn.Pkg, ret.Pos()))
 	b.replace(ret.End(), ret.End(), "\nreturn "+others+"err")
 	return true
 }
