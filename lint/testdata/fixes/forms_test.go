@@ -21,6 +21,7 @@ import (
 	"example.com/fixes/forms/early"
 	"example.com/fixes/forms/finalizer"
 	"example.com/fixes/forms/guard"
+	"example.com/fixes/forms/handed"
 	"example.com/fixes/forms/helper"
 	"example.com/fixes/forms/items"
 	"example.com/fixes/forms/live"
@@ -77,6 +78,7 @@ var forms = map[string]func(c client.Client) reconcile{
 	"deferred":  func(c client.Client) reconcile { return (&deferred.Reconciler{Client: c}).Reconcile },
 	"early":     func(c client.Client) reconcile { return (&early.Reconciler{Client: c}).Reconcile },
 	"guard":     func(c client.Client) reconcile { return (&guard.Reconciler{Client: c}).Reconcile },
+	"handed":    func(c client.Client) reconcile { return (&handed.Reconciler{Client: c}).Reconcile },
 	"helper":    func(c client.Client) reconcile { return (&helper.Reconciler{Client: c}).Reconcile },
 	"parameter": func(c client.Client) reconcile { return (&parameter.Reconciler{Client: c}).Reconcile },
 	"retried":   func(c client.Client) reconcile { return (&retried.Reconciler{Client: c}).Reconcile },

@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "example.com/cells/api/v1"
 )
@@ -111,6 +112,59 @@ func plain(ctx context.Context, c client.Client, key client.ObjectKey) error {
 		cell.Status.Phase = "Ready"
 		return c.Status().Update(ctx, cell)
 	})
+}
+
+// Two functions hand over an object each.
+func (r *Reconciler) shared(ctx context.Context, cell *v1.Cell) error {
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell)
+}
+
+func (r *Reconciler) first(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	return r.shared(ctx, cell)
+}
+
+func (r *Reconciler) second(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	return r.shared(ctx, cell)
+}
+
+// The helper is handed on as a value, and who calls it then cannot be seen.
+func (r *Reconciler) asValue(ctx context.Context, cell *v1.Cell) error {
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell)
+}
+
+func (r *Reconciler) handsOn(ctx context.Context, key client.ObjectKey, run func(func(context.Context, *v1.Cell) error)) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	run(r.asValue)
+	return r.asValue(ctx, cell)
+}
+
+// The finalizer's update sends an edit of the spec, too.
+func (r *Reconciler) editsSpec(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Spec.Size = 1
+	if controllerutil.AddFinalizer(cell, "cells.example.com/finalizer") {
+		if err := r.Update(ctx, cell); err != nil {
+			return err
+		}
+	}
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell)
 }
 
 // An edit of the status that comes before the other write is part of what is sent: a new base would hide it.
