@@ -11,7 +11,7 @@ import (
 // Options say what is looked at and what is reported.
 type Options struct {
 	Ban      bool     // report every handwritten status write, right or wrong
-	Tests    bool     // look at test files and at packages that import a test framework
+	Tests    bool     // look at test code, too
 	Wrappers []string // full names of functions whose calls count as status writes: example.com/op/pkg.Write, (*example.com/op/pkg.T).Write
 
 	// Patchers finds generated patcher packages for the fixes that move code to them; nil finds none.
@@ -21,7 +21,7 @@ type Options struct {
 // Register adds the options to a command line.
 func (o *Options) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Ban, "ban", o.Ban, "report every handwritten status write, whatever its class")
-	fs.BoolVar(&o.Tests, "tests", o.Tests, "look at test files, and at packages that import a test framework")
+	fs.BoolVar(&o.Tests, "tests", o.Tests, "look at test code, too: test files, and what names a test framework")
 	fs.Func("wrappers", "comma-separated full names of functions whose calls count as status writes", func(s string) error {
 		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
 			if _, err := site.ParseWrapper(name); err != nil {

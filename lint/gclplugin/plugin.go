@@ -8,7 +8,7 @@
 //	        type: module
 //	        settings:
 //	          ban: false     # report every handwritten status write
-//	          tests: false   # look at test files and test support packages, too
+//	          tests: false   # look at test code, too
 //	          wrappers: []   # full names of functions whose calls count as status writes
 package gclplugin
 

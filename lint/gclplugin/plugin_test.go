@@ -19,6 +19,7 @@ func TestSettings(t *testing.T) {
 		{name: "tests", raw: map[string]any{"tests": true}, flags: map[string]string{"tests": "true"}},
 		{name: "wrappers", raw: map[string]any{"wrappers": []string{"example.com/op.Write"}}, flags: map[string]string{"ban": "false"}},
 		{name: "unknown", raw: map[string]any{"bann": true}, fails: true},
+		{name: "no wrapper", raw: map[string]any{"wrappers": []string{"Write"}}, fails: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p, err := New(row.raw)
