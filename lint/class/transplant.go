@@ -8,6 +8,7 @@ import (
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
 	"github.com/statuspatcher/statuspatcher/lint/object"
+	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
 // transplanted: before the write, a status decided on an older read is put onto the object that was just read, or the
@@ -90,12 +91,30 @@ func assignsStatus(f *flow.Func, n ast.Node, paths []string) ast.Expr {
 			}
 		}
 	case *ast.CallExpr:
+		if kube.IsFunc(f.Pkg.Callee(n), kube.UnstructuredPath, "SetNestedField", "SetNestedMap") {
+			return setsNestedStatus(f, n, paths)
+		}
 		sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
 		if ok && sel.Sel.Name == "DeepCopyInto" && len(n.Args) == 1 && isStatusOf(f, n.Args[0], paths) {
 			return sel.X
 		}
 	}
 	return nil
+}
+
+// setsNestedStatus is the value that an unstructured object gets as its whole status.
+func setsNestedStatus(f *flow.Func, call *ast.CallExpr, paths []string) ast.Expr {
+	if len(call.Args) != 3 {
+		return nil
+	}
+	object, ok := ast.Unparen(call.Args[0]).(*ast.SelectorExpr)
+	if !ok || object.Sel.Name != "Object" || !contains(paths, f.Path(object.X)) {
+		return nil
+	}
+	if name, known := site.Constant(call.Args[2], f); !known || name != "status" {
+		return nil
+	}
+	return call.Args[1]
 }
 
 func isStatusOf(f *flow.Func, e ast.Expr, paths []string) bool {
@@ -148,7 +167,10 @@ func (c *Classifier) olderStatus(f *flow.Func, value ast.Expr, at flow.Point, pa
 		return c.olderObject(f, sel.X, at, paths)
 	}
 	v := f.Pkg.Var(value)
-	if v == nil || kube.Named(v.Type()) == nil {
+	if v == nil {
+		return false
+	}
+	if _, content := v.Type().Underlying().(*types.Map); kube.Named(v.Type()) == nil && !content && !types.IsInterface(v.Type()) {
 		return false
 	}
 	return c.olderVar(f, v, at, paths)

@@ -22,7 +22,9 @@ func (w *walk) ret(ret *ast.ReturnStmt, s *state) {
 	}
 	results := sig.Results()
 	if results.Len() == 0 {
-		w.drop(w.site.Pos())
+		if !w.otherError(s) {
+			w.drop(w.site.Pos())
+		}
 		return
 	}
 	if w.carries(ret, results, s) {
@@ -42,6 +44,20 @@ func (w *walk) ret(ret *ast.ReturnStmt, s *state) {
 		return
 	}
 	w.drop(ret.Pos())
+}
+
+// otherError: a deferred literal ends, and the function around it returns another error by a named result.
+func (w *walk) otherError(s *state) bool {
+	if !w.f.Deferred() || w.f.Outer == nil || w.f.Outer.Signature() == nil {
+		return false
+	}
+	results := w.f.Outer.Signature().Results()
+	for i := range results.Len() {
+		if v := results.At(i); kube.IsError(v.Type()) && s.nonNil[v] {
+			return true
+		}
+	}
+	return false
 }
 
 // carries: a result is made of the conflict.

@@ -92,14 +92,24 @@ func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
 	}
 }
 
-// knowing is the state with the errors that cond, compared by op, shows not to be nil.
+// knowing is the state with the errors that cond, true for NEQ and false for EQL, shows not to be nil.
 func (w *walk) knowing(s *state, cond ast.Expr, op token.Token) *state {
 	t := s.clone()
-	w.eachConjunct(cond, op, func(v *types.Var) {
+	note := func(v *types.Var) {
 		if !t.tainted[v] {
 			t.nonNil[v] = true
 		}
-	})
+	}
+	w.eachConjunct(cond, op, note)
+	// Where one side of && is sure to be true, it is the other one that is false.
+	if b, ok := ast.Unparen(cond).(*ast.BinaryExpr); ok && op == token.EQL && b.Op == token.LAND {
+		if _, no := w.truth(b.X, s); !no {
+			w.eachConjunct(b.Y, op, note)
+		}
+		if _, no := w.truth(b.Y, s); !no {
+			w.eachConjunct(b.X, op, note)
+		}
+	}
 	return t
 }
 

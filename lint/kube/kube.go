@@ -15,6 +15,7 @@ const (
 	InterceptorPath    = "sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	ReconcilePath      = "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	MetaPath           = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	UnstructuredPath   = "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ErrorsPath         = "k8s.io/apimachinery/pkg/api/errors"
 	RetryPath          = "k8s.io/client-go/util/retry"
 	WaitPath           = "k8s.io/apimachinery/pkg/util/wait"

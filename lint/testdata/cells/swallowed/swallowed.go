@@ -302,3 +302,35 @@ func (r *Reconciler) polledOnce(ctx context.Context, key client.ObjectKey) error
 		return true, nil
 	})
 }
+
+// Near miss of swallowed-conflict: another error is returned instead.
+func (r *Reconciler) firstError(ctx context.Context, cell *v1.Cell) (res ctrl.Result, err error) {
+	defer func() {
+		if uerr := r.Status().Update(ctx, cell); uerr != nil && err == nil { // want `update: `
+			err = uerr
+		}
+	}()
+	return ctrl.Result{}, r.Get(ctx, client.ObjectKeyFromObject(cell), cell)
+}
+
+// Near miss of swallowed-conflict: the same, one condition in the other.
+func (r *Reconciler) firstErrorNested(ctx context.Context, cell *v1.Cell) (res ctrl.Result, err error) {
+	defer func() {
+		if uerr := r.Status().Update(ctx, cell); uerr != nil { // want `update: `
+			if err == nil {
+				err = uerr
+			}
+		}
+	}()
+	return ctrl.Result{}, r.Get(ctx, client.ObjectKeyFromObject(cell), cell)
+}
+
+// The other way round the conflict is the one that gets lost.
+func (r *Reconciler) onlyWithError(ctx context.Context, cell *v1.Cell) (res ctrl.Result, err error) {
+	defer func() {
+		if uerr := r.Status().Update(ctx, cell); uerr != nil && err != nil { // want `swallowed-conflict: `
+			err = errors.Join(err, uerr)
+		}
+	}()
+	return ctrl.Result{}, r.Get(ctx, client.ObjectKeyFromObject(cell), cell)
+}

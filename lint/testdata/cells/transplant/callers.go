@@ -4,6 +4,7 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -63,4 +64,32 @@ func (r *Reconciler) handsOver(ctx context.Context, key client.ObjectKey) error 
 	}
 	cell.Status.Phase = "Ready"
 	return r.handedOver(ctx, &cell)
+}
+
+// The whole status of an unstructured object.
+func (r *Reconciler) nested(ctx context.Context, key client.ObjectKey, status map[string]any) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &unstructured.Unstructured{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedField(fresh.Object, status, "status"); err != nil {
+			return err
+		}
+		return r.Status().Update(ctx, fresh) // want `transplant: `
+	})
+}
+
+// Near miss of transplant: one of its fields.
+func (r *Reconciler) nestedField(ctx context.Context, key client.ObjectKey, phase map[string]any) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &unstructured.Unstructured{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedField(fresh.Object, phase, "status", "phase"); err != nil {
+			return err
+		}
+		return r.Status().Update(ctx, fresh) // want `refetch: `
+	})
 }
