@@ -157,13 +157,15 @@ func (f *Finding) Verdict() Verdict {
 type Classifier struct {
 	tracker *object.Tracker
 	queues  errflow.Queues
-	sites   map[*ast.CallExpr]*site.Site
-	depth   int // of functions looked into
+
+	swallowers errflow.Swallowers
+	sites      map[*ast.CallExpr]*site.Site
+	depth      int // of functions looked into
 }
 
 // New makes a classifier that knows about the sites; those of the whole program, if it sees that.
 func New(sites []*site.Site) *Classifier {
-	c := &Classifier{tracker: object.NewTracker(), queues: errflow.Queues{}, sites: map[*ast.CallExpr]*site.Site{}}
+	c := &Classifier{tracker: object.NewTracker(), queues: errflow.Queues{}, swallowers: errflow.Swallowers{}, sites: map[*ast.CallExpr]*site.Site{}}
 	for _, s := range sites {
 		if s.Call != nil {
 			c.sites[s.Call] = s

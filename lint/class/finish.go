@@ -39,7 +39,9 @@ func (c *Classifier) finish(f *Finding) {
 	}
 }
 
-func (c *Classifier) follower() *errflow.Follower { return &errflow.Follower{Queues: c.queues} }
+func (c *Classifier) follower() *errflow.Follower {
+	return &errflow.Follower{Queues: c.queues, Swallowers: c.swallowers}
+}
 
 // followerOf does not count as lost what a later write of the same object sends again.
 func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
@@ -58,7 +60,9 @@ func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
 		}
 		return false
 	}
-	return &errflow.Follower{Queues: c.queues, Rewrites: rewrites, Others: func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }}
+	follower := c.follower()
+	follower.Rewrites, follower.Others = rewrites, func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }
+	return follower
 }
 
 func (c *Classifier) writesStatus(ev object.Event) bool {

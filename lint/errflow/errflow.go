@@ -22,9 +22,10 @@ type Outcome struct {
 // Follower follows errors. Rewrites says whether a node writes the same status again, so that nothing is lost yet;
 // Others, whether a function's error can be the conflict of another write, too.
 type Follower struct {
-	Queues   Queues
-	Rewrites func(f *flow.Func, node ast.Node) bool
-	Others   func(f *flow.Func) bool
+	Queues     Queues
+	Swallowers Swallowers
+	Rewrites   func(f *flow.Func, node ast.Node) bool
+	Others     func(f *flow.Func) bool
 }
 
 const maxCallers = 4
@@ -110,6 +111,7 @@ const (
 	kept     consumption = iota // goes where it cannot be followed: not dropped
 	returned                    // is returned at once
 	walked                      // is in the start state, or dropped there
+	lost                        // was dropped
 )
 
 // consume says what the statement around the call does with its error, and prepares the start state.
@@ -129,6 +131,9 @@ func (w *walk) consume(call ast.Node) consumption {
 			case w.isLog(x):
 				w.from = x
 				return walked
+			case w.swallows(x, func(a ast.Expr) bool { return contains(a, call) }):
+				w.drop(x.Pos())
+				return lost
 			case returnsError(w.f.Pkg, x) || isAppend(w.f.Pkg, x):
 				n = x
 			case w.isCondition(x):

@@ -255,6 +255,9 @@ func (w *walk) mentions(e ast.Node, s *state) bool {
 		if n == ast.Node(w.site) && w.cond != nil {
 			found = true
 		}
+		if call, ok := n.(*ast.CallExpr); ok && w.swallows(call, func(a ast.Expr) bool { return w.mentions(a, s) }) {
+			return false
+		}
 		if id, ok := n.(*ast.Ident); ok {
 			if v, ok := w.f.Pkg.Info.Uses[id].(*types.Var); ok && s.tainted[v] {
 				found = true

@@ -334,3 +334,38 @@ func (r *Reconciler) onlyWithError(ctx context.Context, cell *v1.Cell) (res ctrl
 	}()
 	return ctrl.Result{}, r.Get(ctx, client.ObjectKeyFromObject(cell), cell)
 }
+
+// A function of the program's own makes nil of a conflict.
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (r *Reconciler) ignoredByHelper(ctx context.Context, cell *v1.Cell) error {
+	return ignoreConflict(r.Status().Update(ctx, cell)) // want `swallowed-conflict: `
+}
+
+func (r *Reconciler) ignoredLater(ctx context.Context, cell *v1.Cell) error {
+	err := r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+	if err := ignoreConflict(err); err != nil {
+		return fmt.Errorf("cannot update: %w", err)
+	}
+	return nil
+}
+
+// Near miss of swallowed-conflict: it makes nil of another error, and wraps this one.
+func explain(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if apierrors.IsConflict(err) {
+		return fmt.Errorf("somebody else was faster: %w", err)
+	}
+	return err
+}
+
+func (r *Reconciler) explained(ctx context.Context, cell *v1.Cell) error {
+	return explain(r.Status().Update(ctx, cell)) // want `update: `
+}
