@@ -65,10 +65,6 @@ func processTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// held is live memory, as a controller's cache is: a process without any collects garbage all the time, which costs
-// those most that allocate least.
-var held = make([]byte, 64<<20)
-
 // samplesFile gets each sample in the format of go test -bench.
 var samplesFile io.Writer = io.Discard
 
@@ -77,6 +73,9 @@ func flushTable(table string, rounds int, over func(*testing.B, size, change, co
 	if err := flag.Set("test.benchtime", "100ms"); err != nil {
 		return nil, err
 	}
+	// Live memory, as a controller's cache is: a process without any collects garbage all the time, which costs those most
+	// that allocate least.
+	held := make([]byte, 64<<20)
 	var rows []row
 	for _, s := range sizes {
 		for _, ch := range changes {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -71,38 +69,26 @@ func generatorTable(rounds int) ([]row, error) {
 	return rows, nil
 }
 
-// timed runs a command; its CPU and peak memory include those of the go list that it starts. What was current before, and
-// is written all the same, counts as written.
+// timed measures a command. What was current before, and is written all the same, counts as written.
 func timed(dir, cache string, command []string) (sample, error) {
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	env := append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	if cache != "" {
-		cmd.Env = append(cmd.Env, "GOCACHE="+cache)
+		env = append(env, "GOCACHE="+cache)
 	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
 	before, err := files(dir)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	err = cmd.Run()
-	wall := time.Since(began)
+	s, err := launched(dir, env, command)
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, last(out.String(), 2000))
+		return nil, err
 	}
 	after, err := files(dir)
 	if err != nil {
 		return nil, err
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return sample{
-		"wall-s":  wall.Seconds(),
-		"cpu-s":   time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds(),
-		"peak-MB": float64(usage.Maxrss) / 1024,
-		"written": float64(written(before, after)),
-	}, nil
+	s["written"] = float64(written(before, after))
+	return s, nil
 }
 
 // files are the files below dir, each with when it was written.
@@ -130,8 +116,6 @@ func written(before, after map[string]time.Time) (n int) {
 	}
 	return n
 }
-
-func last(text string, n int) string { return text[max(0, len(text)-n):] }
 
 // An input is a module with API types, all kinds of which are marked.
 type input struct {
