@@ -47,7 +47,8 @@ func (c *Client[T, S]) hasLiveReader() bool {
 }
 
 // Fetch reads the object and captures its base into p, which is new. A read from the cache that answers a version which
-// this Client knows to be superseded, by its own write or by a conflict, is done again live.
+// this Client knows to be superseded, by its own write or by a conflict, is done again live. The error is the client's own, such as
+// a NotFound.
 func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patcher[T, S]) (T, error) {
 	obj := c.kind.New()
 	err := c.client.Get(ctx, key, obj)
@@ -67,7 +68,8 @@ func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patch
 	return obj, nil
 }
 
-// For captures the base into p, which is new, from an object that the caller owns and has not changed since it was read.
+// For captures the base into p, which is new, from an object that the caller owns and has not changed since it was read. It is an
+// error if the object has no resourceVersion, as one that was never read. It panics when obj is nil.
 func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
 	if reflect.ValueOf(obj).IsNil() {
 		panic("statuspatcher: For was given a nil " + c.kind.Name)

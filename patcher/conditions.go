@@ -12,8 +12,9 @@ import (
 const maxMessage = 32768
 
 // SetCondition sets the condition of that type, stamps it with the generation that was read, and reports whether
-// anything changed. lastTransitionTime moves only when the condition's status does. Inside Retry's mutate it works on
-// the object of the current attempt.
+// anything changed. lastTransitionTime moves only when the condition's status does, as the Kubernetes API conventions want it. A
+// message longer than the 32768 characters that metav1.Condition allows is cut. Inside Retry's mutate it works on the object of the
+// current attempt.
 func (p *Patcher[T, S]) SetCondition(condition metav1.Condition) (changed bool) {
 	condition.ObservedGeneration = p.generation
 	condition.Message = cutMessage(condition.Message)

@@ -16,7 +16,7 @@ const lastWrite = 5 * time.Second
 //
 // With *err nil, a conflict becomes the quiet requeue of RequeueOnConflict, the earlier of two RequeueAfters wins, and any
 // other error becomes *err. With *err set, both errors are joined; a TerminalError is then no longer terminal, since the
-// status that would explain it did not land. When ctx is already done, the write gets a few seconds of its own: the
+// status that would explain it did not land. When ctx is already done, the write gets five seconds of its own: the
 // status that tells the user why must land.
 func (p *Patcher[T, S]) FlushOnReturn(ctx context.Context, panicking any, result *reconcile.Result, err *error) {
 	if panicking != nil {

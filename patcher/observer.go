@@ -12,13 +12,16 @@ import (
 // An Observer is told of every Flush, Retry and PatchMetadata when it has ended, on the goroutine that called it. It must
 // be safe for concurrent use.
 type Observer interface {
+	// Observe gets the context of the call, which may be done, and what the call did.
 	Observe(ctx context.Context, o Observation)
 }
 
 // An Observation is what one call did.
 type Observation struct {
-	Kind      string
-	Key       client.ObjectKey
+	// Kind and Key name the object: "Database".
+	Kind string
+	Key  client.ObjectKey
+	// Operation is what was called.
 	Operation Operation
 	// Result is empty when Error is not.
 	Result Result
@@ -26,7 +29,8 @@ type Observation struct {
 	Attempts int
 	// Conflicts counts those that were refused because the object had changed.
 	Conflicts int
-	Duration  time.Duration
+	// Duration is how long the call took, with the waits between attempts.
+	Duration time.Duration
 	// Error is the class of the error; empty when there was none.
 	Error ErrorClass
 }
@@ -35,9 +39,9 @@ type Observation struct {
 type Operation string
 
 const (
-	OperationFlush         Operation = "flush"
-	OperationRetry         Operation = "retry"
-	OperationPatchMetadata Operation = "patch_metadata"
+	OperationFlush         Operation = "flush"          // Flush, and FlushOnReturn
+	OperationRetry         Operation = "retry"          // Retry of a patcher or a StatusClient
+	OperationPatchMetadata Operation = "patch_metadata" // PatchMetadata
 )
 
 // An ErrorClass says what kind of error ended a call. There are few, so that it can be a metric's label.

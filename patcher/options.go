@@ -45,8 +45,8 @@ func WithJitter(jitter func() float64) Option { return func(o *options) { o.jitt
 
 // A Clock tells the time and waits. It is a part of k8s.io/utils/clock.Clock.
 type Clock interface {
-	Now() time.Time
-	After(time.Duration) <-chan time.Time
+	Now() time.Time                       // as time.Now
+	After(time.Duration) <-chan time.Time // as time.After
 }
 
 type wallClock struct{}

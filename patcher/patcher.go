@@ -47,7 +47,8 @@ func (p *Patcher[T, S]) Changed() bool {
 func (p *Patcher[T, S]) OnFlushed(f func(before, after *S)) { p.onFlushed = append(p.onFlushed, f) }
 
 // Refresh reads the object live into the patcher and the caller's object, and discards unsaved edits: the way out after
-// a conflict when the reconcile is to go on. On an error nothing has changed.
+// a conflict when the reconcile is to go on. Errors: ErrNoLiveReader; the API server's own, such as a NotFound. On an error nothing
+// has changed.
 func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
 	fresh, err := p.client.readLive(ctx, p.key())
 	if err != nil {

@@ -27,7 +27,8 @@ type Observer struct {
 	duration  *prometheus.HistogramVec
 }
 
-// New registers the metrics. It fails where registerer has them already: make one Observer and share it.
+// New registers the metrics. Where registerer has them already the error is a prometheus.AlreadyRegisteredError, for errors.As: make
+// one Observer and share it.
 func New(registerer prometheus.Registerer) (*Observer, error) {
 	o := &Observer{
 		flushes: prometheus.NewCounterVec(prometheus.CounterOpts{
