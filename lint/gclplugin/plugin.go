@@ -25,12 +25,13 @@ func init() { register.Plugin(lint.Name, New) }
 
 // Settings are the plugin's settings in golangci-lint's configuration.
 type Settings struct {
-	Ban      bool     `json:"ban"`
-	Tests    bool     `json:"tests"`
-	Wrappers []string `json:"wrappers"`
+	Ban      bool     `json:"ban"`      // report every handwritten status write, right or wrong
+	Tests    bool     `json:"tests"`    // look at test files and test support packages, too
+	Wrappers []string `json:"wrappers"` // full names of functions whose calls count as status writes: example.com/op/status.Write
 }
 
-// New makes the plugin. Settings that it does not know are an error.
+// New makes the plugin from the settings of golangci-lint's configuration, as it decodes them: Settings, or nil for none. Settings that
+// it does not know, and wrappers that are no full names, are an error.
 func New(raw any) (register.LinterPlugin, error) {
 	s, err := register.DecodeSettings[Settings](raw)
 	if err != nil {
