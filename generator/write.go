@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/aymanbagabas/go-udiff"
+	"github.com/statuspatcher/statuspatcher/internal/unified"
 )
 
 // A change is a file that is not as it should be.
@@ -54,7 +54,7 @@ func (c change) unified(path string) string {
 	if c.new == nil {
 		to = "/dev/null"
 	}
-	return udiff.Unified(from, to, string(c.old), string(c.new))
+	return unified.Diff(from, to, c.old, c.new)
 }
 
 // write makes all changes, or as good as none: every new content is on disk beside its place before the first one takes it.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"sort"
 
-	"github.com/aymanbagabas/go-udiff"
+	"github.com/statuspatcher/statuspatcher/internal/unified"
 
 	"github.com/statuspatcher/statuspatcher/lint/audit"
 	"github.com/statuspatcher/statuspatcher/lint/class"
@@ -107,7 +107,7 @@ func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err e
 // Diff is a file's change as a unified diff.
 func (m *Module) Diff(f FixedFile) string {
 	name := audit.Relative(m.Dir, f.Name)
-	return udiff.Unified("a/"+name, "b/"+name, string(f.Before), string(f.After))
+	return unified.Diff("a/"+name, "b/"+name, f.Before, f.After)
 }
 
 // Write puts a fixed file in place, with the mode that it had.
