@@ -61,8 +61,37 @@ func (c *Classifier) followerOf(s *site.Site) *errflow.Follower {
 		return false
 	}
 	follower := c.follower()
+	follower.Fresh = c.madeEachTime(s)
 	follower.Rewrites, follower.Others = rewrites, func(f *flow.Func) bool { return c.otherConflicts(f, s.Call) }
 	return follower
+}
+
+// madeEachTime: the object is a variable of the writing function's own, so each call of it writes another one.
+func (c *Classifier) madeEachTime(s *site.Site) bool {
+	obj := s.Object()
+	if obj == nil {
+		return false
+	}
+	v := rootVar(s.Fn.Pkg, obj)
+	for range 4 {
+		of := ast.Expr(nil)
+		if v == nil || s.Fn.Pkg.Owner(v) != s.Fn {
+			return false
+		}
+		if _, param := s.Fn.ParamIndex(v); param {
+			return false
+		}
+		for _, d := range s.Fn.AllDefs(v) {
+			if copied, ok := isCopy(s.Fn.Pkg, d.Rhs); d.Rhs != nil && ok {
+				of = copied
+			}
+		}
+		if of == nil {
+			return true
+		}
+		v = rootVar(s.Fn.Pkg, of)
+	}
+	return false
 }
 
 func (c *Classifier) writesStatus(ev object.Event) bool {

@@ -20,12 +20,14 @@ type Outcome struct {
 }
 
 // Follower follows errors. Rewrites says whether a node writes the same status again, so that nothing is lost yet;
-// Others, whether a function's error can be the conflict of another write, too.
+// Others, whether a function's error can be the conflict of another write, too. Fresh says that each attempt of a retry
+// would write an object that it reads or makes, so that a conflict handed to a retry is not lost.
 type Follower struct {
 	Queues     Queues
 	Swallowers Swallowers
 	Rewrites   func(f *flow.Func, node ast.Node) bool
 	Others     func(f *flow.Func) bool
+	Fresh      bool
 }
 
 const maxCallers = 4
@@ -70,6 +72,9 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 			return Outcome{Dropped: true, At: f.Lit.Pos()}, true
 		}
 		if call, ok := f.Parent(f.Lit).(*ast.CallExpr); ok && f.Outer != nil {
+			if fo.Fresh && retries(f.Pkg, call) {
+				return Outcome{}, true
+			}
 			if returnsError(f.Pkg, call) {
 				return fo.follow(f.Outer, call, depth+1), true
 			}
@@ -95,6 +100,23 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 		}
 	}
 	return all, true
+}
+
+// retries: the call runs the function that it gets again when that returns a conflict.
+func retries(pkg *flow.Package, call *ast.CallExpr) bool {
+	fn := pkg.Callee(call)
+	if kube.IsRetry(fn) || kube.RetriesAll(fn) {
+		return true
+	}
+	if !kube.IsFunc(fn, kube.RetryPath, "OnError") || len(call.Args) != 3 {
+		return false
+	}
+	when := pkg.FuncOf(call.Args[1])
+	if kube.IsConflictCheck(when) {
+		return true
+	}
+	d := pkg.Program().Decl(when)
+	return d != nil && d.Body() != nil && asksConflict(d)
 }
 
 func returnsError(pkg *flow.Package, call *ast.CallExpr) bool {

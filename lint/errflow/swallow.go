@@ -33,7 +33,7 @@ func (s Swallowers) dropsParam(d *flow.Func, i int) bool {
 	if drops, known := s[d]; known || d.Graph() == nil {
 		return drops
 	}
-	s[d] = false // while it is looked at
+	s[d] = false                                                    // while it is looked at
 	nowhere := &ast.CallExpr{Fun: d.Type(), Rparen: d.Type().Pos()} // outside the body: no statement holds it
 	inner := &walk{fo: &Follower{Queues: Queues{}, Swallowers: s}, f: d, site: nowhere, start: newState()}
 	inner.start.tainted[d.Param(i)] = true

@@ -87,11 +87,20 @@ func IsRepeater(fn *types.Func) bool {
 	if fn == nil {
 		return false
 	}
-	switch path := PkgPath(fn); {
-	case path == RetryPath:
+	switch PkgPath(fn) {
+	case RetryPath:
 		return true
-	case path == WaitPath:
+	case WaitPath:
 		return strings.HasPrefix(fn.Name(), "Poll") || strings.HasPrefix(fn.Name(), "ExponentialBackoff") || fn.Name() == "WaitFor"
+	}
+	return RetriesAll(fn)
+}
+
+// RetriesAll reports whether fn runs a function again whatever its error is: the widely used backoff libraries.
+func RetriesAll(fn *types.Func) bool {
+	switch path := PkgPath(fn); {
+	case fn == nil:
+		return false
 	case strings.HasPrefix(path, "github.com/cenkalti/backoff"):
 		return strings.HasPrefix(fn.Name(), "Retry")
 	case strings.HasPrefix(path, "github.com/avast/retry-go"):

@@ -73,8 +73,15 @@ func implementsWriter(s *Site) bool {
 	if method == nil || method.Signature().Recv() == nil {
 		return false
 	}
+	if method.Name() == s.Callee.Name() && sameShape(method.Signature(), s.Callee.Signature()) {
+		return true
+	}
 	w, verb := kube.Kind(method)
 	return w != kube.NoWriter && verb == s.Verb
+}
+
+func sameShape(a, b *types.Signature) bool {
+	return types.Identical(a.Params(), b.Params()) && types.Identical(a.Results(), b.Results()) && a.Variadic() == b.Variadic()
 }
 
 // isInterceptor: the signature of interceptor.Funcs' subresource functions, with a client first and the subresource's name.

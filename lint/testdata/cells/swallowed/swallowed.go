@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,7 @@ import (
 type Reconciler struct {
 	client.Client
 	queue workqueue.TypedRateLimitingInterface[string]
+	last  error
 }
 
 func (r *Reconciler) blank(ctx context.Context, cell *v1.Cell) error {
@@ -368,4 +370,64 @@ func explain(err error) error {
 
 func (r *Reconciler) explained(ctx context.Context, cell *v1.Cell) error {
 	return explain(r.Status().Update(ctx, cell)) // want `update: `
+}
+
+// Near miss of swallowed-conflict: the retry reads again, and only its last error is logged.
+func (r *Reconciler) retried(ctx context.Context, key client.ObjectKey) {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return err
+		}
+		cell.Status.Count++
+		return r.Status().Update(ctx, cell) // want `refetch: `
+	})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "cannot update status")
+	}
+}
+
+// A retry that writes the same object again gets the same conflict again.
+func (r *Reconciler) retriedInVain(ctx context.Context, cell *v1.Cell) {
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+	})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "cannot update status")
+	}
+}
+
+// A retry for other errors does not try again.
+func (r *Reconciler) retriedForOthers(ctx context.Context, key client.ObjectKey) {
+	err := retry.OnError(retry.DefaultRetry, apierrors.IsServerTimeout, func() error {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return err
+		}
+		return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+	})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "cannot update status")
+	}
+}
+
+// A logger of the program's own is one by what it does.
+func report(err error, what string) { log.Log.Error(err, "cannot "+what) }
+
+func (r *Reconciler) reported(ctx context.Context, cell *v1.Cell) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `swallowed-conflict: `
+		report(err, "update")
+	}
+}
+
+// Near miss of swallowed-conflict: it is kept.
+func (r *Reconciler) keep(err error) {
+	log.Log.Error(err, "kept")
+	r.last = err
+}
+
+func (r *Reconciler) kept(ctx context.Context, cell *v1.Cell) {
+	if err := r.Status().Update(ctx, cell); err != nil { // want `update: `
+		r.keep(err)
+	}
 }
