@@ -59,6 +59,9 @@ func (c *Classifier) transplantAt(g *Finding, f *flow.Func, p flow.Point, paths 
 			g.set(Transplant, "a status decided on an older read is copied onto a fresh object: the write cannot conflict with what happened in between")
 			g.relate(n.Pos(), "the older status is copied here")
 		}
+		if call, ok := n.(*ast.CallExpr); ok && !found {
+			found = c.transplantIn(g, f, call, p, paths)
+		}
 		if q, value := setsVersion(f, n); q != "" && contains(paths, q) && c.freshVersion(f, value, p, paths) {
 			found = true
 			g.set(Transplant, "a fresh resourceVersion is copied onto an object that was read earlier: the write cannot conflict with what happened in between")
@@ -67,6 +70,18 @@ func (c *Classifier) transplantAt(g *Finding, f *flow.Func, p flow.Point, paths 
 		return !found
 	})
 	return found
+}
+
+// transplantIn: the call hands the fresh object to code that puts an older status onto it.
+func (c *Classifier) transplantIn(g *Finding, f *flow.Func, call *ast.CallExpr, p flow.Point, paths []string) bool {
+	for _, b := range bodies(f, call, paths) {
+		if older := c.older(f, b, p, paths); older != nil && c.freshAt(f, p, paths) {
+			g.set(Transplant, "a status decided on an older read is copied onto a fresh object: the write cannot conflict with what happened in between")
+			g.relate(older.Pos(), "the older status is copied here")
+			return true
+		}
+	}
+	return false
 }
 
 func contains(list []string, s string) bool {

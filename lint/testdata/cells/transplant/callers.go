@@ -93,3 +93,60 @@ func (r *Reconciler) nestedField(ctx context.Context, key client.ObjectKey, phas
 		return r.Status().Update(ctx, fresh) // want `refetch: `
 	})
 }
+
+// A function that is handed in puts the older status onto the fresh object.
+func (r *Reconciler) change(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell)) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &v1.Cell{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		mutate(fresh)
+		return r.Status().Update(ctx, fresh) // want `transplant: `
+	})
+}
+
+func (r *Reconciler) changes(ctx context.Context, cell *v1.Cell) error {
+	return r.change(ctx, client.ObjectKeyFromObject(cell), func(fresh *v1.Cell) { fresh.Status = cell.Status })
+}
+
+// Near miss of transplant: it decides on what it is given.
+func (r *Reconciler) decideAnew(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell)) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &v1.Cell{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		mutate(fresh)
+		return r.Status().Update(ctx, fresh) // want `refetch: `
+	})
+}
+
+func (r *Reconciler) decidesAnew(ctx context.Context, key client.ObjectKey, phase string) error {
+	return r.decideAnew(ctx, key, func(fresh *v1.Cell) {
+		fresh.Status = decide(fresh)
+		fresh.Status.Phase = phase
+	})
+}
+
+// A helper copies it.
+func take(to, from *v1.Cell) { from.Status.DeepCopyInto(&to.Status) }
+
+func (r *Reconciler) taken(ctx context.Context, cell *v1.Cell) error {
+	fresh := &v1.Cell{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(cell), fresh); err != nil {
+		return err
+	}
+	take(fresh, cell)
+	return r.Status().Update(ctx, fresh) // want `transplant: `
+}
+
+// Near miss of transplant: the helper copies the other way.
+func (r *Reconciler) given(ctx context.Context, cell *v1.Cell) error {
+	fresh := &v1.Cell{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(cell), fresh); err != nil {
+		return err
+	}
+	take(cell, fresh)
+	return r.Status().Update(ctx, fresh) // want `update: `
+}
