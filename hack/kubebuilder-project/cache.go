@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // inCache keeps the place of our version in the module cache for this test alone, and leaves it empty: nobody needs it again.
@@ -20,7 +22,7 @@ func inCache(t testing.TB, version string) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := lock(filepath.Join(cache, "statuspatcher-checkout.lock"))
+	unlock, err := lockedfile.MutexAt(filepath.Join(cache, "statuspatcher-checkout.lock")).Lock()
 	if err != nil {
 		t.Fatal(err)
 	}
