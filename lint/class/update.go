@@ -117,6 +117,10 @@ func (c *Classifier) source(s *site.Site, v flow.Value, o *origin) {
 // made is an object that the code makes: blind unless something gives it a resourceVersion before it is written.
 func (c *Classifier) made(s *site.Site, e ast.Expr, v flow.Value, o *origin) {
 	f := v.Frame.Fn
+	if contentFromElsewhere(e) {
+		o.unknown = true
+		return
+	}
 	o.made = true
 	if t := f.Pkg.TypeOf(e); t != nil && !kube.IsObject(t) && kube.StatusField(t) == nil {
 		o.unknown = true // an interface's zero value, a wrapper
@@ -141,6 +145,25 @@ func (c *Classifier) made(s *site.Site, e ast.Expr, v flow.Value, o *origin) {
 	o.pos = e.Pos()
 }
 
+// contentFromElsewhere: an unstructured object gets its content whole, from what is no literal.
+func contentFromElsewhere(e ast.Expr) bool {
+	lit, ok := ast.Unparen(e).(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	for _, el := range lit.Elts {
+		kv, ok := el.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if id, ok := kv.Key.(*ast.Ident); ok && id.Name == "Object" {
+			_, made := ast.Unparen(kv.Value).(*ast.CompositeLit)
+			return !made
+		}
+	}
+	return false
+}
+
 // bringsVersion: the literal copies another object's metadata, or sets a resourceVersion.
 func bringsVersion(f *flow.Func, lit *ast.CompositeLit) bool {
 	brings := false
@@ -162,11 +185,6 @@ func bringsVersion(f *flow.Func, lit *ast.CompositeLit) bool {
 			brings = !isEmptyString(f.Pkg, kv.Value)
 		case "ObjectMeta":
 			if meta, isLit := ast.Unparen(kv.Value).(*ast.CompositeLit); !isLit || meta == nil {
-				brings = true
-			}
-		case "Object":
-			// Unstructured content made elsewhere.
-			if _, isLit := ast.Unparen(kv.Value).(*ast.CompositeLit); !isLit {
 				brings = true
 			}
 		}

@@ -85,11 +85,12 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}
-	all := Outcome{Dropped: true}
+	all, seen := Outcome{Dropped: true}, false
 	for _, c := range calls {
 		if c.In == f {
-			continue
+			continue // recursion, or a method that hands on to another of the same interface
 		}
+		seen = true
 		o := fo.follow(c.In, c.Expr, depth+1)
 		all.Dropped = all.Dropped && o.Dropped
 		if o.Dropped {
@@ -99,7 +100,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 			all.Tested = o.Tested
 		}
 	}
-	return all, true
+	return all, seen
 }
 
 // retries: the call runs the function that it gets again when that returns a conflict.

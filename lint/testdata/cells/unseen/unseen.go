@@ -4,6 +4,7 @@ package unseen
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "example.com/cells/api/v1"
@@ -62,4 +63,10 @@ func (r *Reconciler) madeInSight(ctx context.Context, cell *v1.Cell) error {
 	patch := from(cell)
 	cell.Status.Phase = "Ready"
 	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
+}
+
+// What an unstructured object is made of is not in sight.
+func Apply(ctx context.Context, c client.Client, content map[string]any) error {
+	u := &unstructured.Unstructured{Object: content}
+	return c.Status().Patch(ctx, u, client.Apply, client.FieldOwner("x")) // want `unknown: the applied object comes from code that cannot be seen`
 }
