@@ -152,7 +152,7 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 		return fail(stderr, err)
 	}
 	for _, p := range fixed.Failed {
-		fmt.Fprintf(stderr, "statuspatcher-lint: %s would not compile after the fix, and was left as it is: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
+		fmt.Fprintf(stderr, "statuspatcher-lint: %s would not be right after the fix, and was left as it is: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
 	}
 	for _, command := range m.GeneratorCommands(items) {
 		fmt.Fprintf(stderr, "statuspatcher-lint: there is no generated patcher to move to; make it with: %s\n", command)

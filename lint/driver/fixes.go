@@ -2,10 +2,11 @@ package driver
 
 import (
 	"os"
+	"slices"
 	"sort"
 
 	"github.com/statuspatcher/statuspatcher/internal/unified"
-
+	"github.com/statuspatcher/statuspatcher/lint"
 	"github.com/statuspatcher/statuspatcher/lint/audit"
 	"github.com/statuspatcher/statuspatcher/lint/class"
 )
@@ -13,7 +14,7 @@ import (
 // Fixed is what the safe fixes of a module come to.
 type Fixed struct {
 	Files  []FixedFile
-	Failed []Problem // packages that were left as they are, because they would not compile
+	Failed []Problem // packages that were left as they are, because they would not be right
 	Done   map[*class.Finding]bool
 }
 
@@ -64,17 +65,13 @@ func safeFix(f *class.Finding) *class.FixEdit {
 	return nil
 }
 
-// dropBroken type-checks the fixed packages in an overlay, and leaves out those that no longer compile.
+// dropBroken loads the fixed packages in an overlay, and leaves out those that no longer compile, and those in which something
+// now goes on behind a patcher's back: what a fix did not foresee must not become a bug of another kind.
 func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err error) {
 	if len(fixed.Files) == 0 {
 		return nil, nil
 	}
-	broken := map[string]bool{}
-	for _, p := range m.Problems {
-		broken[p.Package] = true
-	}
-	load.Overlay = map[string][]byte{}
-	load.Patterns = nil
+	load.Overlay, load.Patterns = map[string][]byte{}, nil
 	seen := map[string]bool{}
 	for _, f := range fixed.Files {
 		load.Overlay[f.Name] = f.After
@@ -88,20 +85,40 @@ func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err e
 		return nil, err
 	}
 	bad = map[string]bool{}
-	for _, p := range again.Problems {
-		if !broken[p.Package] {
-			bad[p.Package] = true
-			fixed.Failed = append(fixed.Failed, p)
-		}
+	for _, p := range append(m.newErrors(again), m.newFindings(again)...) {
+		bad[p.Package] = true
+		fixed.Failed = append(fixed.Failed, p)
 	}
-	var kept []FixedFile
-	for _, f := range fixed.Files {
-		if !bad[f.pkg] {
-			kept = append(kept, f)
-		}
-	}
-	fixed.Files = kept
+	fixed.Files = slices.DeleteFunc(fixed.Files, func(f FixedFile) bool { return bad[f.pkg] })
 	return bad, nil
+}
+
+// newErrors are the packages that had no errors before.
+func (m *Module) newErrors(again *Module) []Problem {
+	return slices.DeleteFunc(slices.Clone(again.Problems), func(p Problem) bool {
+		return slices.ContainsFunc(m.Problems, func(old Problem) bool { return old.Package == p.Package })
+	})
+}
+
+// newFindings are the packages in which more goes on behind a patcher's back than before.
+func (m *Module) newFindings(again *Module) (out []Problem) {
+	before := m.behind()
+	for pkg, lines := range again.behind() {
+		if len(lines) > len(before[pkg]) {
+			out = append(out, Problem{Package: pkg, Errors: lines})
+		}
+	}
+	return out
+}
+
+func (m *Module) behind() map[string][]string {
+	lines := map[string][]string{}
+	for _, it := range m.Check(lint.Options{}).Items {
+		if it.Finding.Class == class.BehindThePatcher {
+			lines[it.Package.PkgPath] = append(lines[it.Package.PkgPath], Line(m, it))
+		}
+	}
+	return lines
 }
 
 // Diff is a file's change as a unified diff.

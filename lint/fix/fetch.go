@@ -9,6 +9,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/lint/flow"
 	"github.com/statuspatcher/statuspatcher/lint/kube"
+	"github.com/statuspatcher/statuspatcher/lint/object"
 )
 
 // fetch rewrites the declaration of the object and its Get to a Fetch.
@@ -44,6 +45,22 @@ func (m *mover) fetch() bool {
 	}
 	m.dropLine(decl)
 	return true
+}
+
+// readOnce: nothing else reads into the object, which would leave the patcher with the base of the first read.
+func (m *mover) readOnce() bool {
+	once := true
+	ast.Inspect(m.fn.Body(), func(n ast.Node) bool {
+		stmt, ok := n.(ast.Stmt)
+		if !ok || !once {
+			return once
+		}
+		for _, ev := range m.safety.tracker.Events(m.fn, stmt) {
+			once = once && (ev.Kind != object.Read || ev.Path != m.path || ast.Node(ev.At) == m.get)
+		}
+		return true
+	})
+	return once
 }
 
 // key is the second argument of Get as it is written.

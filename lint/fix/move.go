@@ -95,7 +95,7 @@ type mover struct {
 }
 
 func (m *mover) edits() ([]class.Edit, bool) {
-	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.finalizers, m.uses, m.safe, m.flushes, m.handOn, m.imports} {
+	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.readOnce, m.finalizers, m.uses, m.safe, m.flushes, m.handOn, m.imports} {
 		if !step() {
 			return nil, false
 		}

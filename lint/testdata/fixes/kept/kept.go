@@ -167,6 +167,23 @@ func (r *Reconciler) editsSpec(ctx context.Context, key client.ObjectKey) error 
 	return r.Status().Update(ctx, cell)
 }
 
+// The object is read again between the writes, behind a patcher's back.
+func (r *Reconciler) readsAgain(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Status.Phase = "Planned"
+	if err := r.Status().Update(ctx, cell); err != nil {
+		return err
+	}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell)
+}
+
 // An edit of the status that comes before the other write is part of what is sent: a new base would hide it.
 func (r *Reconciler) editedBefore(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
