@@ -107,8 +107,8 @@ func (s *safety) concerns(f *flow.Func, call *ast.CallExpr, path string) bool {
 
 // getsClient: an unseen function has a client at hand: as an argument, in its receiver, or nobody knows.
 func (s *safety) getsClient(f *flow.Func, call *ast.CallExpr, fn *types.Func) bool {
-	if fn == nil {
-		return true // a function value
+	if sig, ok := f.Pkg.TypeOf(call.Fun).Underlying().(*types.Signature); ok && fn == nil {
+		return couldWrite(sig)
 	}
 	for _, a := range call.Args {
 		if kube.HoldsClient(f.Pkg.TypeOf(a)) {
@@ -120,7 +120,22 @@ func (s *safety) getsClient(f *flow.Func, call *ast.CallExpr, fn *types.Func) bo
 		return false
 	}
 	t := f.Pkg.TypeOf(sel.X)
-	return kube.HoldsClient(t) || types.IsInterface(t) && !kube.IsObject(t) && !standard(fn)
+	return kube.HoldsClient(t) || types.IsInterface(t) && !kube.IsObject(t) && !standard(fn) && couldWrite(fn.Signature())
+}
+
+// couldWrite: what sends a request takes a context or a client, or can fail. What does none of it tells somebody.
+func couldWrite(sig *types.Signature) bool {
+	for v := range sig.Params().Variables() {
+		if kube.IsContext(v.Type()) || kube.HoldsClient(v.Type()) {
+			return true
+		}
+	}
+	for v := range sig.Results().Variables() {
+		if kube.IsError(v.Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 func standard(fn *types.Func) bool {

@@ -2,6 +2,7 @@ package fix
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"path"
 	"strings"
@@ -67,19 +68,31 @@ func (m *mover) handOn() bool {
 			fn: h.fn, path: flow.VarPath(h.param), sites: h.sites, safety: m.safety, patchers: m.patchers, obj: h.param, kind: m.kind, child: m.child,
 		}
 		in.patcher = m.freshIn(h.fn, m.patcher, m.kind.Obj().Name()+"Patcher")
-		params := h.fn.Type().Params.List
-		if in.patcher == "" || len(params) == 0 || !m.writesBy(h) || !in.uses() || !in.flushes() || !in.imports() {
+		if in.patcher == "" || !m.writesBy(h) || !in.uses() || !in.flushes() || !in.imports() {
 			return false
 		}
-		at := params[len(params)-1].End()
+		at, index := h.room()
 		in.replace(at, at, ", "+in.patcher+" *"+path.Base(m.child)+"."+m.kind.Obj().Name()+"StatusPatcher")
 		m.out = append(m.out, in.out...)
 		for _, c := range h.calls {
-			end := c.Expr.Args[len(c.Expr.Args)-1].End()
+			end := c.Expr.Args[index].End()
 			m.replace(end, end, ", "+m.patcher)
 		}
 	}
 	return true
+}
+
+// room is where the patcher goes among the parameters, and behind which argument: behind the object, or at the end where other
+// parameters share its type.
+func (h *helper) room() (at token.Pos, argument int) {
+	params := h.fn.Type().Params.List
+	for _, field := range params {
+		if last := field.Names[len(field.Names)-1]; h.fn.Pkg.Info.Defs[last] == types.Object(h.param) {
+			i, _ := h.fn.ParamIndex(h.param)
+			return field.End(), i
+		}
+	}
+	return params[len(params)-1].End(), h.fn.Signature().Params().Len() - 1
 }
 
 // writesBy: the helper is a method beside the function that read, and writes through the same field.

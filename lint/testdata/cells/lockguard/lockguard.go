@@ -17,7 +17,10 @@ type ensurer interface {
 type Reconciler struct {
 	client.Client
 	ensurer ensurer
-	hook    func(ctx context.Context, c client.Client, cell *v1.Cell) error
+	events  interface {
+		Event(cell *v1.Cell, reason string)
+	}
+	hook func(ctx context.Context, c client.Client, cell *v1.Cell) error
 }
 
 const owner = client.FieldOwner("cells")
@@ -326,4 +329,30 @@ func (r *Reconciler) passes(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// What takes no context and cannot fail sends nothing.
+func (r *Reconciler) fixTold(ctx context.Context, key client.ObjectKey, decide func(*v1.Cell)) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	decide(cell)
+	r.events.Event(cell, "Decided")
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// What can fail may.
+func (r *Reconciler) keepFallible(ctx context.Context, key client.ObjectKey, ensure func(*v1.Cell) error) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	if err := ensure(cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
 }
