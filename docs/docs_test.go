@@ -48,9 +48,6 @@ func TestEveryBlockIsTested(t *testing.T) {
 	tests := testNames(t)
 	for _, doc := range documents(t) {
 		for _, block := range markdown.Blocks(doc.text) {
-			if doc.path == "docs/performance.md" {
-				continue
-			}
 			if err := tested(block, tests); err != nil {
 				t.Errorf("%s:%d: %v", doc.path, block.Line, err)
 			}
