@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -34,8 +36,9 @@ func fetch(dir string, p project) error {
 			return err
 		}
 	}
+	// A dependency that the proxy does not serve costs the packages that import it, not the project.
 	if _, err := command(dir, "go", "mod", "download"); err != nil {
-		return err
+		fmt.Fprintln(os.Stderr, "lint-corpus:", err)
 	}
 	return os.WriteFile(done, []byte(p.Module), 0o644)
 }
@@ -73,21 +76,28 @@ func command(dir, name string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// audit runs the tool, and says how much memory it took at most.
-func audit(tool, dir string) ([]site, int64, error) {
+// An audit is what the tool found, how many packages it could look at only in part, and how much memory it took at most.
+type audit struct {
+	found   []site
+	partial int
+	memory  int64
+}
+
+func runAudit(tool, dir string) (audit, error) {
 	cmd := exec.Command(tool, "-audit", "-format=json", "./...")
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, environ(), os.Stderr
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, environ(), io.MultiWriter(os.Stderr, &stderr)
 	out, err := cmd.Output()
-	if err != nil {
-		return nil, 0, err
+	var a audit
+	a.partial = strings.Count(stderr.String(), "could not be analysed in full")
+	if err != nil && a.partial == 0 {
+		return a, err
 	}
-	var found []site
-	if err := json.Unmarshal(out, &found); err != nil {
-		return nil, 0, err
+	if err := json.Unmarshal(out, &a.found); err != nil {
+		return a, err
 	}
-	var memory int64
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		memory = u.Maxrss << 10
+		a.memory = u.Maxrss << 10
 	}
-	return found, memory, nil
+	return a, nil
 }
