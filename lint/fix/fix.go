@@ -1,5 +1,12 @@
-// Package fix says how findings are mended: by the generated patcher where all of a write stands in one function, by
-// the optimistic lock where that is safe, and not at all otherwise.
+// Package fix says how findings are mended, in the first of these ways that can be shown to change nothing but the race:
+//
+//   - move: read, base and writes of a function become Fetch and Flush of the generated patcher, in its helpers too, an update
+//     of a finalizer between them PatchMetadata;
+//   - retry: RetryOnConflict around all of them becomes Retry, where the set-up can hand over a reader past the cache;
+//   - recapture: a stale base is captured again after the write that made it stale;
+//   - lock: the optimistic lock is added.
+//
+// What nobody could show is at most suggested, with the doubt. A lock in the wrong place conflicts for ever.
 package fix
 
 import (

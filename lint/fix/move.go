@@ -228,13 +228,3 @@ func (m *mover) replaceUse(u *ast.UnaryExpr) {
 	}
 	m.replace(u.Pos(), u.X.Pos(), "")
 }
-
-// typeName is the kind as the file names it.
-func (m *mover) typeName() string {
-	api := m.kind.Obj().Pkg()
-	name := api.Name()
-	if imp := importOf(m.file(), api.Path()); imp != nil && imp.Name != nil {
-		name = imp.Name.Name
-	}
-	return name + "." + m.kind.Obj().Name()
-}
