@@ -44,7 +44,7 @@ verify: ## Fail when generated code is stale, unformatted or does not vet.
 .PHONY: test
 test: envtest ## Run all tests, on the lowest versions that go.mod names.
 	go test $(TESTFLAGS) $(filter-out $(shell go list $(RACE)),$(shell go list ./...))
-	go test -race $(TESTFLAGS) $(RACE)
+	go test -race -timeout 30m $(TESTFLAGS) $(RACE) # 32 writers take their time on a machine that has none
 	cd hack/envtest && GOWORK=off go test $(TESTFLAGS) .
 
 .PHONY: test-latest
