@@ -12,7 +12,7 @@ API_PATHS := paths=./examples/... paths=./patcher/internal/testapi/...
 FOREIGN := types=k8s.io/api/apps/v1.Deployment,k8s.io/api/core/v1.Node,k8s.io/api/core/v1.Pod
 HEAVY   := types=github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1.Certificate,github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1.CertificateRequest,sigs.k8s.io/cluster-api/api/core/v1beta2.Cluster,sigs.k8s.io/cluster-api/api/core/v1beta2.Machine
 # What is safe for concurrent use, and says so: tested with the race detector. On a busy machine its 32 writers can take more
-# than the ten minutes that go test gives them.
+# than the ten minutes that go test gives them, as can the tests of the documents with empty caches.
 RACE := ./patcher/... ./patchertest/realserver/...
 
 .DEFAULT_GOAL := help
@@ -44,13 +44,13 @@ verify: ## Fail when generated code is stale, unformatted or does not vet.
 
 .PHONY: test
 test: envtest ## Run all tests, on the lowest versions that go.mod names.
-	go test $(TESTFLAGS) $(filter-out $(shell go list $(RACE)),$(shell go list ./...))
+	go test -timeout 20m $(TESTFLAGS) $(filter-out $(shell go list $(RACE)),$(shell go list ./...))
 	go test -race -timeout 30m $(TESTFLAGS) $(RACE)
 	cd hack/envtest && GOWORK=off go test $(TESTFLAGS) .
 
 .PHONY: test-latest
 test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
-	go test -modfile=$(LATEST_MODFILE) $(TESTFLAGS) ./...
+	go test -modfile=$(LATEST_MODFILE) -timeout 30m $(TESTFLAGS) ./...
 
 FUZZTIME ?= 1m
 # An input is a seed for the most part: there is nothing to minimise, and by default a minute would go into each attempt.
