@@ -4,6 +4,7 @@ package kept
 
 import (
 	"context"
+	"log"
 
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -209,6 +210,17 @@ func (r *Reconciler) failureGoesOn(ctx context.Context, cell *v1.Cell) error {
 	return err
 }
 
+// Where it fails, that is only logged.
+func (r *Reconciler) failureIsLogged(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Labels = map[string]string{"seen": "true"}
+	if err := r.Update(ctx, cell); err != nil {
+		log.Print(err)
+	}
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+}
+
 // The other write goes through another variable, so that this one is not made fresh.
 func (r *Reconciler) throughACopy(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
@@ -223,7 +235,7 @@ func (r *Reconciler) throughACopy(ctx context.Context, cell *v1.Cell) error {
 
 // Reconcile calls those that need a fresh object.
 func (r *Reconciler) Reconcile(ctx context.Context, key client.ObjectKey) error {
-	for _, step := range []int{0, 1, 2} {
+	for _, step := range []int{0, 1, 2, 3} {
 		cell := &v1.Cell{}
 		if err := r.Get(ctx, key, cell); err != nil {
 			return err
@@ -236,6 +248,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key client.ObjectKey) error 
 			err = r.failureGoesOn(ctx, cell)
 		case 2:
 			err = r.throughACopy(ctx, cell)
+		case 3:
+			err = r.failureIsLogged(ctx, cell)
 		}
 		if err != nil {
 			return err
