@@ -15,6 +15,8 @@ type file struct {
 	Same, BuildTag   bool
 	Standard, Others []string
 	Kinds            []*kindModel
+	// KindsFunc is the name of the function that returns all kinds.
+	KindsFunc string
 	Funcs            []*equalFunc
 }
 
@@ -66,7 +68,7 @@ func (m *modeller) kind(k kind) *kindModel {
 		StatusType:    m.imports.typeName(k.status),
 		Pointer:       k.pointer,
 		ClusterScoped: k.clusterScoped,
-		KindVar:       m.names.unexported(lowerFirst(name) + "Kind"),
+		KindVar:       m.names.exported(name+"Kind", name+"StatusKind"),
 		Var:           variable(name, func(v string) bool { return !m.imports.free(v) }),
 	}
 	out.Status = out.StatusType

@@ -1,12 +1,16 @@
 package patcher
 
 import (
+	"reflect"
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // A Kind is what the runtime must know of an API type to patch its status: how to reach the status without reflection
-// and how to compare it. Generated code declares one a kind; nobody writes it by hand.
+// and how to compare it. Generated code declares one for each kind, as XKind; nobody writes it by hand. A Kind must not be
+// copied after its first use: what is read of the type by reflection, and what is remembered of its objects, is in it.
 //
 // T is the pointer to the API type, *v1.Database; S is the type of its Status field, v1.DatabaseStatus.
 type Kind[T client.Object, S any] struct {
@@ -30,6 +34,26 @@ type Kind[T client.Object, S any] struct {
 	Conditions func(*S) *[]metav1.Condition
 	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without.
 	ObservedGeneration func(*S) *int64
+
+	once     sync.Once
+	shape    shape
+	memories memories[S]
+}
+
+// shape is what is read of the status type by reflection, once for each kind.
+type shape struct {
+	fields *fields
+	hiding hiding
+	texts  texts
+}
+
+func (k *Kind[T, S]) statusShape() shape {
+	k.once.Do(func() {
+		t := reflect.TypeFor[S]()
+		fields := fieldsOf(t)
+		k.shape = shape{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
+	})
+	return k.shape
 }
 
 func (k *Kind[T, S]) statusCopy(status *S) *S {

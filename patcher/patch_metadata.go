@@ -50,9 +50,10 @@ func (p *Patcher[T, S]) patchMetadata(ctx context.Context, mutate func(T), t *ta
 	if err != nil {
 		return "", err
 	}
-	p.base.metadata.carryOver(p.obj, metadataOf(answer))
+	acknowledged := metadataOf(answer)
+	p.base.metadata.carryOver(p.obj, acknowledged)
 	p.obj.SetDeletionTimestamp(answer.GetDeletionTimestamp())
-	p.moveTo(answer)
+	p.moveTo(answer, &base[S]{status: p.base.status, identity: identityOf(answer), metadata: acknowledged})
 	return ResultPatched, nil
 }
 

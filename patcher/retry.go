@@ -91,12 +91,12 @@ func (r *retry[T, S]) fromLive(ctx context.Context) (Result, error) {
 	if err != nil {
 		return "", r.unread(err)
 	}
-	landed, err := r.run(ctx, obj, r.client.capture(obj))
+	landed, err := r.run(ctx, obj, r.client.capture(obj, new(base[S])))
 	return landed.result, err
 }
 
 // run makes attempts, the first on obj, until one lands, or fails with anything but a conflict. It does not change obj.
-func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S], error) {
+func (r *retry[T, S]) run(ctx context.Context, obj T, b *base[S]) (landing[T, S], error) {
 	clock := r.client.options.clock
 	began := clock.Now()
 	for {
@@ -114,12 +114,12 @@ func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S],
 		if obj, err = r.reread(ctx, b.identity); err != nil {
 			return landed, err
 		}
-		b = r.client.capture(obj)
+		b = r.client.capture(obj, new(base[S]))
 	}
 }
 
 // attempt decides and writes once. Only a conflict of its own write is refused; one that mutate returns is mutate's error.
-func (r *retry[T, S]) attempt(ctx context.Context, obj T, b base[S]) (landed landing[T, S], refused *ConflictError, err error) {
+func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed landing[T, S], refused *ConflictError, err error) {
 	landed = landing[T, S]{obj: obj, before: b.status, result: ResultUnchanged}
 	if err := r.mayWrite(b.identity); err != nil {
 		return landed, nil, err

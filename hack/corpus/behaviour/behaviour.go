@@ -19,7 +19,7 @@ import (
 const rounds = 40
 
 // A Fetch is the method of a generated StatusClient.
-type Fetch[T client.Object, P any] func(context.Context, client.ObjectKey) (T, P, error)
+type Fetch[T client.Object, P any] func(context.Context, client.ObjectKey, ...client.GetOption) (T, P, error)
 
 // A Patcher is what all generated StatusPatchers have.
 type Patcher interface {

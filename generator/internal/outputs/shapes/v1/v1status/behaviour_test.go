@@ -12,22 +12,22 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &elsewhereKind, func(c client.Client) behaviour.Fetch[*v1.Elsewhere, *ElsewhereStatusPatcher] {
+	behaviour.Check(t, ElsewhereKind, func(c client.Client) behaviour.Fetch[*v1.Elsewhere, *ElsewhereStatusPatcher] {
 		return NewElsewhereStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &httpRouteKind, func(c client.Client) behaviour.Fetch[*v1.HTTPRoute, *HTTPRouteStatusPatcher] {
+	behaviour.Check(t, HTTPRouteKind, func(c client.Client) behaviour.Fetch[*v1.HTTPRoute, *HTTPRouteStatusPatcher] {
 		return NewHTTPRouteStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &mapKind, func(c client.Client) behaviour.Fetch[*v1.Map, *MapStatusPatcher] {
+	behaviour.Check(t, MapKind, func(c client.Client) behaviour.Fetch[*v1.Map, *MapStatusPatcher] {
 		return NewMapStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &patcherKind, func(c client.Client) behaviour.Fetch[*v1.Patcher, *PatcherStatusPatcher] {
+	behaviour.Check(t, PatcherKind, func(c client.Client) behaviour.Fetch[*v1.Patcher, *PatcherStatusPatcher] {
 		return NewPatcherStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &pointerKind, func(c client.Client) behaviour.Fetch[*v1.Pointer, *PointerStatusPatcher] {
+	behaviour.Check(t, PointerKind, func(c client.Client) behaviour.Fetch[*v1.Pointer, *PointerStatusPatcher] {
 		return NewPointerStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &promotedKind, func(c client.Client) behaviour.Fetch[*v1.Promoted, *PromotedStatusPatcher] {
+	behaviour.Check(t, PromotedKind, func(c client.Client) behaviour.Fetch[*v1.Promoted, *PromotedStatusPatcher] {
 		return NewPromotedStatusClient(c, c).Fetch
 	})
 }

@@ -14,8 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// elsewhereKind tells the runtime how to reach and compare the status of an Elsewhere.
-var elsewhereKind = patcher.Kind[*v1.Elsewhere, shared.Status]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{ElsewhereKind, HTTPRouteKind, MapKind, PatcherKind, PointerKind, PromotedKind}
+}
+
+// ElsewhereKind tells the runtime how to reach and compare the status of an Elsewhere.
+var ElsewhereKind = &patcher.Kind[*v1.Elsewhere, shared.Status]{
 	Name:               "Elsewhere",
 	New:                func() *v1.Elsewhere { return &v1.Elsewhere{} },
 	Assign:             func(dst, src *v1.Elsewhere) { *dst = *src },
@@ -28,33 +33,66 @@ var elsewhereKind = patcher.Kind[*v1.Elsewhere, shared.Status]{
 }
 
 // ElsewhereStatusClient reads objects of kind Elsewhere and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type ElsewhereStatusClient struct {
 	client *patcher.Client[*v1.Elsewhere, shared.Status]
 }
 
 // NewElsewhereStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewElsewhereStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *ElsewhereStatusClient {
-	return &ElsewhereStatusClient{client: patcher.NewClient(&elsewhereKind, c, live, opts...)}
+	return &ElsewhereStatusClient{client: patcher.NewClient(ElsewhereKind, c, live, opts...)}
 }
 
 // Fetch reads the Elsewhere and captures the base that its status will be written against.
-// When there is no such Elsewhere, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *ElsewhereStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Elsewhere, *ElsewhereStatusPatcher, error) {
+// If the Elsewhere does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *ElsewhereStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Elsewhere, *ElsewhereStatusPatcher, error) {
 	p := &ElsewhereStatusPatcher{}
-	elsewhere, err := c.client.Fetch(ctx, key, &p.patcher)
+	elsewhere, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return elsewhere, p, nil
 }
 
-// For captures the base from an Elsewhere that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an Elsewhere that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *ElsewhereStatusClient) For(elsewhere *v1.Elsewhere) (*ElsewhereStatusPatcher, error) {
 	p := &ElsewhereStatusPatcher{}
 	if err := c.client.For(elsewhere, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *ElsewhereStatusClient) ForItems(items []v1.Elsewhere) ([]*ElsewhereStatusPatcher, error) {
+	patchers := make([]*ElsewhereStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Elsewhere into elsewhere, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *ElsewhereStatusClient) Get(ctx context.Context, key client.ObjectKey, elsewhere *v1.Elsewhere, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, elsewhere, opts...)
+}
+
+// Flush writes what changed in Status since elsewhere was read, in one request under the optimistic lock, for any Elsewhere that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *ElsewhereStatusClient) Flush(ctx context.Context, elsewhere *v1.Elsewhere) (patcher.Result, error) {
+	return c.client.Flush(ctx, elsewhere)
+}
+
+// Patcher is For for an Elsewhere that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *ElsewhereStatusClient) Patcher(elsewhere *v1.Elsewhere) (*ElsewhereStatusPatcher, error) {
+	p := &ElsewhereStatusPatcher{}
+	if err := c.client.Patcher(elsewhere, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -91,6 +129,11 @@ func (p *ElsewhereStatusPatcher) FlushOnReturn(ctx context.Context, result *reco
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *ElsewhereStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Elsewhere and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *ElsewhereStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Elsewhere) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -98,6 +141,9 @@ func (p *ElsewhereStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Else
 
 // Refresh reads the Elsewhere live into the patcher and its object. Unsaved edits are discarded.
 func (p *ElsewhereStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *ElsewhereStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
@@ -133,8 +179,8 @@ func trimStatus(base, status *shared.Status) {
 	patcher.Trim(&base.Parts, &status.Parts, patcher.EqualDeep(&base.Parts, &status.Parts))
 }
 
-// httpRouteKind tells the runtime how to reach and compare the status of an HTTPRoute.
-var httpRouteKind = patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
+// HTTPRouteKind tells the runtime how to reach and compare the status of an HTTPRoute.
+var HTTPRouteKind = &patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
 	Name:         "HTTPRoute",
 	New:          func() *v1.HTTPRoute { return &v1.HTTPRoute{} },
 	Assign:       func(dst, src *v1.HTTPRoute) { *dst = *src },
@@ -145,33 +191,66 @@ var httpRouteKind = patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
 }
 
 // HTTPRouteStatusClient reads objects of kind HTTPRoute and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type HTTPRouteStatusClient struct {
 	client *patcher.Client[*v1.HTTPRoute, v1.HTTPRouteStatus]
 }
 
 // NewHTTPRouteStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewHTTPRouteStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *HTTPRouteStatusClient {
-	return &HTTPRouteStatusClient{client: patcher.NewClient(&httpRouteKind, c, live, opts...)}
+	return &HTTPRouteStatusClient{client: patcher.NewClient(HTTPRouteKind, c, live, opts...)}
 }
 
 // Fetch reads the HTTPRoute and captures the base that its status will be written against.
-// When there is no such HTTPRoute, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *HTTPRouteStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.HTTPRoute, *HTTPRouteStatusPatcher, error) {
+// If the HTTPRoute does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *HTTPRouteStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.HTTPRoute, *HTTPRouteStatusPatcher, error) {
 	p := &HTTPRouteStatusPatcher{}
-	httpRoute, err := c.client.Fetch(ctx, key, &p.patcher)
+	httpRoute, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return httpRoute, p, nil
 }
 
-// For captures the base from an HTTPRoute that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an HTTPRoute that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *HTTPRouteStatusClient) For(httpRoute *v1.HTTPRoute) (*HTTPRouteStatusPatcher, error) {
 	p := &HTTPRouteStatusPatcher{}
 	if err := c.client.For(httpRoute, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *HTTPRouteStatusClient) ForItems(items []v1.HTTPRoute) ([]*HTTPRouteStatusPatcher, error) {
+	patchers := make([]*HTTPRouteStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the HTTPRoute into httpRoute, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *HTTPRouteStatusClient) Get(ctx context.Context, key client.ObjectKey, httpRoute *v1.HTTPRoute, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, httpRoute, opts...)
+}
+
+// Flush writes what changed in Status since httpRoute was read, in one request under the optimistic lock, for any HTTPRoute that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *HTTPRouteStatusClient) Flush(ctx context.Context, httpRoute *v1.HTTPRoute) (patcher.Result, error) {
+	return c.client.Flush(ctx, httpRoute)
+}
+
+// Patcher is For for an HTTPRoute that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *HTTPRouteStatusClient) Patcher(httpRoute *v1.HTTPRoute) (*HTTPRouteStatusPatcher, error) {
+	p := &HTTPRouteStatusPatcher{}
+	if err := c.client.Patcher(httpRoute, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -208,6 +287,11 @@ func (p *HTTPRouteStatusPatcher) FlushOnReturn(ctx context.Context, result *reco
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *HTTPRouteStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the HTTPRoute and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *HTTPRouteStatusPatcher) Retry(ctx context.Context, mutate func(*v1.HTTPRoute) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -215,6 +299,9 @@ func (p *HTTPRouteStatusPatcher) Retry(ctx context.Context, mutate func(*v1.HTTP
 
 // Refresh reads the HTTPRoute live into the patcher and its object. Unsaved edits are discarded.
 func (p *HTTPRouteStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *HTTPRouteStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
@@ -233,8 +320,8 @@ func trimHTTPRouteStatus(base, status *v1.HTTPRouteStatus) {
 	patcher.Trim(&base.Weird, &status.Weird, patcher.EqualMapFunc(base.Weird, status.Weird, func(a, b **v1.Type) bool { return patcher.EqualPointer(*a, *b) }))
 }
 
-// mapKind tells the runtime how to reach and compare the status of a Map.
-var mapKind = patcher.Kind[*v1.Map, v1.MapStatus]{
+// MapKind tells the runtime how to reach and compare the status of a Map.
+var MapKind = &patcher.Kind[*v1.Map, v1.MapStatus]{
 	Name:         "Map",
 	New:          func() *v1.Map { return &v1.Map{} },
 	Assign:       func(dst, src *v1.Map) { *dst = *src },
@@ -245,33 +332,66 @@ var mapKind = patcher.Kind[*v1.Map, v1.MapStatus]{
 }
 
 // MapStatusClient reads objects of kind Map and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type MapStatusClient struct {
 	client *patcher.Client[*v1.Map, v1.MapStatus]
 }
 
 // NewMapStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewMapStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *MapStatusClient {
-	return &MapStatusClient{client: patcher.NewClient(&mapKind, c, live, opts...)}
+	return &MapStatusClient{client: patcher.NewClient(MapKind, c, live, opts...)}
 }
 
 // Fetch reads the Map and captures the base that its status will be written against.
-// When there is no such Map, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *MapStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Map, *MapStatusPatcher, error) {
+// If the Map does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *MapStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Map, *MapStatusPatcher, error) {
 	p := &MapStatusPatcher{}
-	obj, err := c.client.Fetch(ctx, key, &p.patcher)
+	obj, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return obj, p, nil
 }
 
-// For captures the base from a Map that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Map that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *MapStatusClient) For(obj *v1.Map) (*MapStatusPatcher, error) {
 	p := &MapStatusPatcher{}
 	if err := c.client.For(obj, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *MapStatusClient) ForItems(items []v1.Map) ([]*MapStatusPatcher, error) {
+	patchers := make([]*MapStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Map into obj, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *MapStatusClient) Get(ctx context.Context, key client.ObjectKey, obj *v1.Map, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, obj, opts...)
+}
+
+// Flush writes what changed in Status since obj was read, in one request under the optimistic lock, for any Map that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *MapStatusClient) Flush(ctx context.Context, obj *v1.Map) (patcher.Result, error) {
+	return c.client.Flush(ctx, obj)
+}
+
+// Patcher is For for a Map that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *MapStatusClient) Patcher(obj *v1.Map) (*MapStatusPatcher, error) {
+	p := &MapStatusPatcher{}
+	if err := c.client.Patcher(obj, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -308,6 +428,11 @@ func (p *MapStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *MapStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Map and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *MapStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Map) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -315,6 +440,9 @@ func (p *MapStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Map) error
 
 // Refresh reads the Map live into the patcher and its object. Unsaved edits are discarded.
 func (p *MapStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *MapStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
@@ -333,8 +461,8 @@ func trimMapStatus(base, status *v1.MapStatus) {
 	patcher.Trim(&base.Object, &status.Object, patcher.EqualSlice(base.Object, status.Object))
 }
 
-// patcherKind tells the runtime how to reach and compare the status of a Patcher.
-var patcherKind = patcher.Kind[*v1.Patcher, v1.Labels]{
+// PatcherKind tells the runtime how to reach and compare the status of a Patcher.
+var PatcherKind = &patcher.Kind[*v1.Patcher, v1.Labels]{
 	Name:   "Patcher",
 	New:    func() *v1.Patcher { return &v1.Patcher{} },
 	Assign: func(dst, src *v1.Patcher) { *dst = *src },
@@ -350,33 +478,66 @@ var patcherKind = patcher.Kind[*v1.Patcher, v1.Labels]{
 }
 
 // PatcherStatusClient reads objects of kind Patcher and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PatcherStatusClient struct {
 	client *patcher.Client[*v1.Patcher, v1.Labels]
 }
 
 // NewPatcherStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPatcherStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PatcherStatusClient {
-	return &PatcherStatusClient{client: patcher.NewClient(&patcherKind, c, live, opts...)}
+	return &PatcherStatusClient{client: patcher.NewClient(PatcherKind, c, live, opts...)}
 }
 
 // Fetch reads the Patcher and captures the base that its status will be written against.
-// When there is no such Patcher, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PatcherStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Patcher, *PatcherStatusPatcher, error) {
+// If the Patcher does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PatcherStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Patcher, *PatcherStatusPatcher, error) {
 	p := &PatcherStatusPatcher{}
-	obj, err := c.client.Fetch(ctx, key, &p.patcher)
+	obj, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return obj, p, nil
 }
 
-// For captures the base from a Patcher that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Patcher that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PatcherStatusClient) For(obj *v1.Patcher) (*PatcherStatusPatcher, error) {
 	p := &PatcherStatusPatcher{}
 	if err := c.client.For(obj, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PatcherStatusClient) ForItems(items []v1.Patcher) ([]*PatcherStatusPatcher, error) {
+	patchers := make([]*PatcherStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Patcher into obj, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PatcherStatusClient) Get(ctx context.Context, key client.ObjectKey, obj *v1.Patcher, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, obj, opts...)
+}
+
+// Flush writes what changed in Status since obj was read, in one request under the optimistic lock, for any Patcher that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PatcherStatusClient) Flush(ctx context.Context, obj *v1.Patcher) (patcher.Result, error) {
+	return c.client.Flush(ctx, obj)
+}
+
+// Patcher is For for a Patcher that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PatcherStatusClient) Patcher(obj *v1.Patcher) (*PatcherStatusPatcher, error) {
+	p := &PatcherStatusPatcher{}
+	if err := c.client.Patcher(obj, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -413,6 +574,11 @@ func (p *PatcherStatusPatcher) FlushOnReturn(ctx context.Context, result *reconc
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PatcherStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Patcher and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PatcherStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Patcher) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -420,6 +586,9 @@ func (p *PatcherStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Patche
 
 // Refresh reads the Patcher live into the patcher and its object. Unsaved edits are discarded.
 func (p *PatcherStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PatcherStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
@@ -432,8 +601,8 @@ func (p *PatcherStatusPatcher) OnFlushed(f func(before, after *v1.Labels)) {
 	p.patcher.OnFlushed(f)
 }
 
-// pointerKind tells the runtime how to reach and compare the status of a Pointer.
-var pointerKind = patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
+// PointerKind tells the runtime how to reach and compare the status of a Pointer.
+var PointerKind = &patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 	Name:   "Pointer",
 	New:    func() *v1.Pointer { return &v1.Pointer{} },
 	Assign: func(dst, src *v1.Pointer) { *dst = *src },
@@ -462,34 +631,67 @@ var pointerKind = patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 }
 
 // PointerStatusClient reads objects of kind Pointer and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PointerStatusClient struct {
 	client *patcher.Client[*v1.Pointer, *v1.PointerStatus]
 }
 
 // NewPointerStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPointerStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PointerStatusClient {
-	return &PointerStatusClient{client: patcher.NewClient(&pointerKind, c, live, opts...)}
+	return &PointerStatusClient{client: patcher.NewClient(PointerKind, c, live, opts...)}
 }
 
 // Fetch reads the Pointer and captures the base that its status will be written against. The kind is cluster-scoped: key has
 // a Name only.
-// When there is no such Pointer, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PointerStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Pointer, *PointerStatusPatcher, error) {
+// If the Pointer does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PointerStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Pointer, *PointerStatusPatcher, error) {
 	p := &PointerStatusPatcher{}
-	pointer, err := c.client.Fetch(ctx, key, &p.patcher)
+	pointer, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return pointer, p, nil
 }
 
-// For captures the base from a Pointer that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Pointer that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PointerStatusClient) For(pointer *v1.Pointer) (*PointerStatusPatcher, error) {
 	p := &PointerStatusPatcher{}
 	if err := c.client.For(pointer, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PointerStatusClient) ForItems(items []v1.Pointer) ([]*PointerStatusPatcher, error) {
+	patchers := make([]*PointerStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Pointer into pointer, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PointerStatusClient) Get(ctx context.Context, key client.ObjectKey, pointer *v1.Pointer, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, pointer, opts...)
+}
+
+// Flush writes what changed in Status since pointer was read, in one request under the optimistic lock, for any Pointer that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PointerStatusClient) Flush(ctx context.Context, pointer *v1.Pointer) (patcher.Result, error) {
+	return c.client.Flush(ctx, pointer)
+}
+
+// Patcher is For for a Pointer that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PointerStatusClient) Patcher(pointer *v1.Pointer) (*PointerStatusPatcher, error) {
+	p := &PointerStatusPatcher{}
+	if err := c.client.Patcher(pointer, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -526,6 +728,11 @@ func (p *PointerStatusPatcher) FlushOnReturn(ctx context.Context, result *reconc
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PointerStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Pointer and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PointerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Pointer) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -533,6 +740,9 @@ func (p *PointerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Pointe
 
 // Refresh reads the Pointer live into the patcher and its object. Unsaved edits are discarded.
 func (p *PointerStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PointerStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
@@ -563,8 +773,8 @@ func (p *PointerStatusPatcher) Condition(conditionType string) *metav1.Condition
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *PointerStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
-// promotedKind tells the runtime how to reach and compare the status of a Promoted.
-var promotedKind = patcher.Kind[*v1.Promoted, v1.Type]{
+// PromotedKind tells the runtime how to reach and compare the status of a Promoted.
+var PromotedKind = &patcher.Kind[*v1.Promoted, v1.Type]{
 	Name:         "Promoted",
 	New:          func() *v1.Promoted { return &v1.Promoted{} },
 	Assign:       func(dst, src *v1.Promoted) { *dst = *src },
@@ -575,33 +785,66 @@ var promotedKind = patcher.Kind[*v1.Promoted, v1.Type]{
 }
 
 // PromotedStatusClient reads objects of kind Promoted and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PromotedStatusClient struct {
 	client *patcher.Client[*v1.Promoted, v1.Type]
 }
 
 // NewPromotedStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPromotedStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PromotedStatusClient {
-	return &PromotedStatusClient{client: patcher.NewClient(&promotedKind, c, live, opts...)}
+	return &PromotedStatusClient{client: patcher.NewClient(PromotedKind, c, live, opts...)}
 }
 
 // Fetch reads the Promoted and captures the base that its status will be written against.
-// When there is no such Promoted, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PromotedStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Promoted, *PromotedStatusPatcher, error) {
+// If the Promoted does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PromotedStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Promoted, *PromotedStatusPatcher, error) {
 	p := &PromotedStatusPatcher{}
-	promoted, err := c.client.Fetch(ctx, key, &p.patcher)
+	promoted, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return promoted, p, nil
 }
 
-// For captures the base from a Promoted that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Promoted that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PromotedStatusClient) For(promoted *v1.Promoted) (*PromotedStatusPatcher, error) {
 	p := &PromotedStatusPatcher{}
 	if err := c.client.For(promoted, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PromotedStatusClient) ForItems(items []v1.Promoted) ([]*PromotedStatusPatcher, error) {
+	patchers := make([]*PromotedStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Promoted into promoted, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PromotedStatusClient) Get(ctx context.Context, key client.ObjectKey, promoted *v1.Promoted, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, promoted, opts...)
+}
+
+// Flush writes what changed in Status since promoted was read, in one request under the optimistic lock, for any Promoted that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PromotedStatusClient) Flush(ctx context.Context, promoted *v1.Promoted) (patcher.Result, error) {
+	return c.client.Flush(ctx, promoted)
+}
+
+// Patcher is For for a Promoted that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PromotedStatusClient) Patcher(promoted *v1.Promoted) (*PromotedStatusPatcher, error) {
+	p := &PromotedStatusPatcher{}
+	if err := c.client.Patcher(promoted, &p.patcher); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -638,6 +881,11 @@ func (p *PromotedStatusPatcher) FlushOnReturn(ctx context.Context, result *recon
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PromotedStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Promoted and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PromotedStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Promoted) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -645,6 +893,9 @@ func (p *PromotedStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Promo
 
 // Refresh reads the Promoted live into the patcher and its object. Unsaved edits are discarded.
 func (p *PromotedStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PromotedStatusPatcher) Discard() { p.patcher.Discard() }
 
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
