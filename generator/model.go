@@ -112,13 +112,12 @@ func (m *modeller) accessors(k kind, out *kindModel) {
 	}
 }
 
-// accessor is the function that returns where a field of the status is. A nil status is made, since the field must be
-// somewhere; an empty status and none are the same to the API server.
+// accessor is the function that returns where a field of the status is: nowhere, if the status is a nil pointer.
 func accessor(k kind, out *kindModel, field, result string) string {
 	value, start := "&status."+field, ""
 	if k.pointer {
 		value = "&(*status)." + field
-		start = "\n\t\tif *status == nil {\n\t\t\t*status = &" + out.StatusType + "{}\n\t\t}\n\t\t"
+		start = "\n\t\tif *status == nil {\n\t\t\treturn nil\n\t\t}\n\t\t"
 	}
 	if field == "Conditions" && k.namedConditions {
 		value = "(" + result + ")(" + value + ")"

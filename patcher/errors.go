@@ -31,6 +31,9 @@ var (
 	// of the StatusClient leave nowhere to read it from. Read the object through the StatusClient, or call For before the
 	// first edit.
 	ErrNoBase = errors.New("the state that the object was read in is not known")
+	// ErrInvalidCondition: SetCondition was given a condition that the API server would refuse. It was left out, and
+	// everything else that had changed was written.
+	ErrInvalidCondition = errors.New("a condition is invalid")
 	// ErrInsideMutate: a patcher was flushed, retried or refreshed inside the mutate function of its own Retry. The status
 	// that mutate leaves is written when it returns.
 	ErrInsideMutate = errors.New("the patcher was called inside its own Retry")

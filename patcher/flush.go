@@ -28,6 +28,9 @@ func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
 	}
 	t := p.client.begin(OperationFlush)
 	result, err := p.flush(ctx, &t)
+	if err == nil {
+		err = p.problem()
+	}
 	result, err = p.client.end(ctx, p.key(), t, result, err)
 	p.note(err)
 	return result, err
@@ -35,7 +38,7 @@ func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
 
 // isIdle reports whether a Flush has nothing to send and nobody to tell.
 func (p *Patcher[T, S]) isIdle() bool {
-	return p.client.options.observer == nil && p.client.kind.Equal(&p.base.status, p.status())
+	return p.client.options.observer == nil && len(p.problems) == 0 && p.client.kind.Equal(&p.base.status, p.status())
 }
 
 func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
@@ -132,9 +135,7 @@ func (p *Patcher[T, S]) moveTo(answer T, b *base[S]) {
 
 // keepInPlace leaves the caller's status where it is, but for the conditions that were normalised for sending.
 func (p *Patcher[T, S]) keepInPlace(d *change[S]) {
-	if p.client.kind.Conditions != nil {
-		copy(*p.client.kind.Conditions(p.status()), *p.client.kind.Conditions(&d.sent))
-	}
+	copy(p.client.kind.readConditions(p.status()), p.client.kind.readConditions(&d.sent))
 }
 
 func (p *Patcher[T, S]) replaceStatus(from *S) {

@@ -30,14 +30,19 @@ type Kind[T client.Object, S any] struct {
 	// Trim clears, in both, each field that is equal in both and whose zero value has no JSON: what it leaves is all
 	// that a diff needs. The arguments are shallow copies; Trim assigns to their fields and follows no pointer.
 	Trim func(base, status *S)
-	// Conditions returns where in the status the conditions are; nil for a kind without.
+	// Conditions returns where in the status the conditions are; nil for a kind without, and for a status that is a nil
+	// pointer.
 	Conditions func(*S) *[]metav1.Condition
-	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without.
+	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without, and for a status
+	// that is a nil pointer.
 	ObservedGeneration func(*S) *int64
+	// Make makes an empty status of a nil pointer; nil for a kind whose status is not a pointer.
+	Make func(*S)
 
 	once     sync.Once
 	shape    shape
 	memories memories[S]
+	scratch  scratches[T]
 }
 
 // shape is what is read of the status type by reflection, once for each kind.
@@ -54,6 +59,25 @@ func (k *Kind[T, S]) statusShape() shape {
 		k.shape = shape{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
 	})
 	return k.shape
+}
+
+// readConditions returns the conditions of status, which it does not change.
+func (k *Kind[T, S]) readConditions(status *S) []metav1.Condition {
+	if k.Conditions == nil {
+		return nil
+	}
+	if conditions := k.Conditions(status); conditions != nil {
+		return *conditions
+	}
+	return nil
+}
+
+// made returns status, in which there is now a place for every field.
+func (k *Kind[T, S]) made(status *S) *S {
+	if k.Make != nil {
+		k.Make(status)
+	}
+	return status
 }
 
 func (k *Kind[T, S]) statusCopy(status *S) *S {

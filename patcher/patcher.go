@@ -23,6 +23,10 @@ type Patcher[T client.Object, S any] struct {
 	refused error
 	// invalid is what it found invalid.
 	invalid invalid[S]
+	// problems are the conditions that were left out since the last write.
+	problems []string
+	// stamped is the generation of another object to stamp; 0 for the object's own.
+	stamped int64
 	// inside is set while a mutate of Retry runs.
 	inside bool
 	// first is the base of a patcher that shares it with nobody, so that a patcher is one allocation.

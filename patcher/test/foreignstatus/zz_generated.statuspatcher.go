@@ -101,6 +101,13 @@ func (c *DeploymentStatusClient) Retry(ctx context.Context, key client.ObjectKey
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Deployment of the current attempt. It
+// returns the Deployment that landed.
+func (c *DeploymentStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*appsv1.Deployment, *DeploymentStatusPatcher) error, opts ...patcher.RetryOption) (*appsv1.Deployment, patcher.Result, error) {
+	p := &DeploymentStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(deployment *appsv1.Deployment) error { return mutate(deployment, p) }, opts...)
+}
+
 // DeploymentStatusPatcher writes the status of one Deployment, for one reconcile and one goroutine.
 type DeploymentStatusPatcher struct {
 	patcher patcher.Patcher[*appsv1.Deployment, appsv1.DeploymentStatus]
@@ -149,9 +156,19 @@ func (p *DeploymentStatusPatcher) PatchMetadata(ctx context.Context, mutate func
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DeploymentStatusPatcher) PatchSpec(ctx context.Context, mutate func(*appsv1.Deployment)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *DeploymentStatusPatcher) OnFlushed(f func(before, after *appsv1.DeploymentStatus)) {
 	p.patcher.OnFlushed(f)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Deployment's own.
+func (p *DeploymentStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -239,6 +256,13 @@ func (c *NodeStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Node of the current attempt. It
+// returns the Node that landed.
+func (c *NodeStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Node, *NodeStatusPatcher) error, opts ...patcher.RetryOption) (*corev1.Node, patcher.Result, error) {
+	p := &NodeStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(node *corev1.Node) error { return mutate(node, p) }, opts...)
+}
+
 // NodeStatusPatcher writes the status of one Node, for one reconcile and one goroutine.
 type NodeStatusPatcher struct {
 	patcher patcher.Patcher[*corev1.Node, corev1.NodeStatus]
@@ -285,6 +309,11 @@ func (p *NodeStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *NodeStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*corev1.Node)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *NodeStatusPatcher) PatchSpec(ctx context.Context, mutate func(*corev1.Node)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -375,6 +404,13 @@ func (c *PodStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutat
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Pod of the current attempt. It
+// returns the Pod that landed.
+func (c *PodStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Pod, *PodStatusPatcher) error, opts ...patcher.RetryOption) (*corev1.Pod, patcher.Result, error) {
+	p := &PodStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(pod *corev1.Pod) error { return mutate(pod, p) }, opts...)
+}
+
 // PodStatusPatcher writes the status of one Pod, for one reconcile and one goroutine.
 type PodStatusPatcher struct {
 	patcher patcher.Patcher[*corev1.Pod, corev1.PodStatus]
@@ -423,10 +459,18 @@ func (p *PodStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*corev
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PodStatusPatcher) PatchSpec(ctx context.Context, mutate func(*corev1.Pod)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *PodStatusPatcher) OnFlushed(f func(before, after *corev1.PodStatus)) {
 	p.patcher.OnFlushed(f)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Pod's own.
+func (p *PodStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *PodStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

@@ -102,6 +102,13 @@ func (c *BackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mu
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Backup of the current attempt. It
+// returns the Backup that landed.
+func (c *BackupStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Backup, *BackupStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Backup, patcher.Result, error) {
+	p := &BackupStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(backup *v1.Backup) error { return mutate(backup, p) }, opts...)
+}
+
 // BackupStatusPatcher writes the status of one Backup, for one reconcile and one goroutine.
 type BackupStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Backup, v1.BackupStatus]
@@ -150,6 +157,11 @@ func (p *BackupStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *BackupStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Backup)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *BackupStatusPatcher) OnFlushed(f func(before, after *v1.BackupStatus)) {
 	p.patcher.OnFlushed(f)
@@ -165,9 +177,14 @@ func (p *BackupStatusPatcher) RemoveCondition(conditionType string) (changed boo
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *BackupStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Backup's own.
+func (p *BackupStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -266,6 +283,13 @@ func (c *DatabaseStatusClient) Retry(ctx context.Context, key client.ObjectKey, 
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Database of the current attempt. It
+// returns the Database that landed.
+func (c *DatabaseStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database, *DatabaseStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Database, patcher.Result, error) {
+	p := &DatabaseStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(database *v1.Database) error { return mutate(database, p) }, opts...)
+}
+
 // DatabaseStatusPatcher writes the status of one Database, for one reconcile and one goroutine.
 type DatabaseStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Database, v1.DatabaseStatus]
@@ -314,6 +338,11 @@ func (p *DatabaseStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DatabaseStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *DatabaseStatusPatcher) OnFlushed(f func(before, after *v1.DatabaseStatus)) {
 	p.patcher.OnFlushed(f)
@@ -329,9 +358,14 @@ func (p *DatabaseStatusPatcher) RemoveCondition(conditionType string) (changed b
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *DatabaseStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Database's own.
+func (p *DatabaseStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -431,6 +465,13 @@ func (c *FleetStatusClient) Retry(ctx context.Context, key client.ObjectKey, mut
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Fleet of the current attempt. It
+// returns the Fleet that landed.
+func (c *FleetStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Fleet, *FleetStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Fleet, patcher.Result, error) {
+	p := &FleetStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(fleet *v1.Fleet) error { return mutate(fleet, p) }, opts...)
+}
+
 // FleetStatusPatcher writes the status of one Fleet, for one reconcile and one goroutine.
 type FleetStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Fleet, v1.FleetStatus]
@@ -479,6 +520,11 @@ func (p *FleetStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *FleetStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Fleet)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *FleetStatusPatcher) OnFlushed(f func(before, after *v1.FleetStatus)) {
 	p.patcher.OnFlushed(f)
@@ -494,10 +540,13 @@ func (p *FleetStatusPatcher) RemoveCondition(conditionType string) (changed bool
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *FleetStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Fleet's own.
+func (p *FleetStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *FleetStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

@@ -99,6 +99,13 @@ func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Cell of the current attempt. It
+// returns the Cell that landed.
+func (c *CellStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*Cell, *CellStatusPatcher) error, opts ...patcher.RetryOption) (*Cell, patcher.Result, error) {
+	p := &CellStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(cell *Cell) error { return mutate(cell, p) }, opts...)
+}
+
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
 type CellStatusPatcher struct {
 	patcher patcher.Patcher[*Cell, status]
@@ -145,6 +152,11 @@ func (p *CellStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *CellStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*Cell)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *CellStatusPatcher) PatchSpec(ctx context.Context, mutate func(*Cell)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

@@ -107,6 +107,13 @@ func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Cell of the current attempt. It
+// returns the Cell that landed.
+func (c *CellStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell, *CellStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Cell, patcher.Result, error) {
+	p := &CellStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(cell *v1.Cell) error { return mutate(cell, p) }, opts...)
+}
+
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
 type CellStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Cell, v1.CellStatus]
@@ -155,6 +162,11 @@ func (p *CellStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.C
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *CellStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *CellStatusPatcher) OnFlushed(f func(before, after *v1.CellStatus)) {
 	p.patcher.OnFlushed(f)
@@ -170,10 +182,13 @@ func (p *CellStatusPatcher) RemoveCondition(conditionType string) (changed bool)
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *CellStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Cell's own.
+func (p *CellStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *CellStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

@@ -102,6 +102,13 @@ func (c *OddStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutat
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Odd of the current attempt. It
+// returns the Odd that landed.
+func (c *OddStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Odd, *OddStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Odd, patcher.Result, error) {
+	p := &OddStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(odd *v1.Odd) error { return mutate(odd, p) }, opts...)
+}
+
 // OddStatusPatcher writes the status of one Odd, for one reconcile and one goroutine.
 type OddStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Odd, v1.OddStatus]
@@ -148,6 +155,11 @@ func (p *OddStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *OddStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Odd)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *OddStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Odd)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -249,6 +261,13 @@ func (c *OpaqueStatusClient) Retry(ctx context.Context, key client.ObjectKey, mu
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Opaque of the current attempt. It
+// returns the Opaque that landed.
+func (c *OpaqueStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Opaque, *OpaqueStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Opaque, patcher.Result, error) {
+	p := &OpaqueStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(opaque *v1.Opaque) error { return mutate(opaque, p) }, opts...)
+}
+
 // OpaqueStatusPatcher writes the status of one Opaque, for one reconcile and one goroutine.
 type OpaqueStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Opaque, v1.OpaqueStatus]
@@ -295,6 +314,11 @@ func (p *OpaqueStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *OpaqueStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Opaque)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *OpaqueStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Opaque)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

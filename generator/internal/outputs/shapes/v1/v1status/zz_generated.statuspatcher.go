@@ -103,6 +103,13 @@ func (c *ElsewhereStatusClient) Retry(ctx context.Context, key client.ObjectKey,
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Elsewhere of the current attempt. It
+// returns the Elsewhere that landed.
+func (c *ElsewhereStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Elsewhere, *ElsewhereStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Elsewhere, patcher.Result, error) {
+	p := &ElsewhereStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(elsewhere *v1.Elsewhere) error { return mutate(elsewhere, p) }, opts...)
+}
+
 // ElsewhereStatusPatcher writes the status of one Elsewhere, for one reconcile and one goroutine.
 type ElsewhereStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Elsewhere, shared.Status]
@@ -151,6 +158,11 @@ func (p *ElsewhereStatusPatcher) PatchMetadata(ctx context.Context, mutate func(
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *ElsewhereStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Elsewhere)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *ElsewhereStatusPatcher) OnFlushed(f func(before, after *shared.Status)) {
 	p.patcher.OnFlushed(f)
@@ -166,9 +178,14 @@ func (p *ElsewhereStatusPatcher) RemoveCondition(conditionType string) (changed 
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *ElsewhereStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Elsewhere's own.
+func (p *ElsewhereStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -261,6 +278,13 @@ func (c *HTTPRouteStatusClient) Retry(ctx context.Context, key client.ObjectKey,
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the HTTPRoute of the current attempt. It
+// returns the HTTPRoute that landed.
+func (c *HTTPRouteStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.HTTPRoute, *HTTPRouteStatusPatcher) error, opts ...patcher.RetryOption) (*v1.HTTPRoute, patcher.Result, error) {
+	p := &HTTPRouteStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(httpRoute *v1.HTTPRoute) error { return mutate(httpRoute, p) }, opts...)
+}
+
 // HTTPRouteStatusPatcher writes the status of one HTTPRoute, for one reconcile and one goroutine.
 type HTTPRouteStatusPatcher struct {
 	patcher patcher.Patcher[*v1.HTTPRoute, v1.HTTPRouteStatus]
@@ -307,6 +331,11 @@ func (p *HTTPRouteStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *HTTPRouteStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.HTTPRoute)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *HTTPRouteStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.HTTPRoute)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -402,6 +431,13 @@ func (c *MapStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutat
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Map of the current attempt. It
+// returns the Map that landed.
+func (c *MapStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Map, *MapStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Map, patcher.Result, error) {
+	p := &MapStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(obj *v1.Map) error { return mutate(obj, p) }, opts...)
+}
+
 // MapStatusPatcher writes the status of one Map, for one reconcile and one goroutine.
 type MapStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Map, v1.MapStatus]
@@ -448,6 +484,11 @@ func (p *MapStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *MapStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Map)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *MapStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Map)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -548,6 +589,13 @@ func (c *PatcherStatusClient) Retry(ctx context.Context, key client.ObjectKey, m
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Patcher of the current attempt. It
+// returns the Patcher that landed.
+func (c *PatcherStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Patcher, *PatcherStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Patcher, patcher.Result, error) {
+	p := &PatcherStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(obj *v1.Patcher) error { return mutate(obj, p) }, opts...)
+}
+
 // PatcherStatusPatcher writes the status of one Patcher, for one reconcile and one goroutine.
 type PatcherStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Patcher, v1.Labels]
@@ -596,6 +644,11 @@ func (p *PatcherStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PatcherStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Patcher)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *PatcherStatusPatcher) OnFlushed(f func(before, after *v1.Labels)) {
 	p.patcher.OnFlushed(f)
@@ -618,15 +671,20 @@ var PointerKind = &patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 	Trim:  func(_, _ **v1.PointerStatus) {},
 	Conditions: func(status **v1.PointerStatus) *[]metav1.Condition {
 		if *status == nil {
-			*status = &v1.PointerStatus{}
+			return nil
 		}
 		return &(*status).Conditions
 	},
 	ObservedGeneration: func(status **v1.PointerStatus) *int64 {
 		if *status == nil {
-			*status = &v1.PointerStatus{}
+			return nil
 		}
 		return &(*status).ObservedGeneration
+	},
+	Make: func(status **v1.PointerStatus) {
+		if *status == nil {
+			*status = &v1.PointerStatus{}
+		}
 	},
 }
 
@@ -702,6 +760,13 @@ func (c *PointerStatusClient) Retry(ctx context.Context, key client.ObjectKey, m
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Pointer of the current attempt. It
+// returns the Pointer that landed.
+func (c *PointerStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Pointer, *PointerStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Pointer, patcher.Result, error) {
+	p := &PointerStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(pointer *v1.Pointer) error { return mutate(pointer, p) }, opts...)
+}
+
 // PointerStatusPatcher writes the status of one Pointer, for one reconcile and one goroutine.
 type PointerStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Pointer, *v1.PointerStatus]
@@ -750,6 +815,11 @@ func (p *PointerStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PointerStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Pointer)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *PointerStatusPatcher) OnFlushed(f func(before, after *v1.PointerStatus)) {
 	p.patcher.OnFlushed(func(before, after **v1.PointerStatus) { f(*before, *after) })
@@ -765,9 +835,14 @@ func (p *PointerStatusPatcher) RemoveCondition(conditionType string) (changed bo
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *PointerStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Pointer's own.
+func (p *PointerStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -855,6 +930,13 @@ func (c *PromotedStatusClient) Retry(ctx context.Context, key client.ObjectKey, 
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Promoted of the current attempt. It
+// returns the Promoted that landed.
+func (c *PromotedStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Promoted, *PromotedStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Promoted, patcher.Result, error) {
+	p := &PromotedStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(promoted *v1.Promoted) error { return mutate(promoted, p) }, opts...)
+}
+
 // PromotedStatusPatcher writes the status of one Promoted, for one reconcile and one goroutine.
 type PromotedStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Promoted, v1.Type]
@@ -901,6 +983,11 @@ func (p *PromotedStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *PromotedStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Promoted)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PromotedStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Promoted)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

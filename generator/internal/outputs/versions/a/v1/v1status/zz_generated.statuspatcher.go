@@ -99,6 +99,13 @@ func (c *SiteStatusClient) Retry(ctx context.Context, key client.ObjectKey, muta
 	return c.client.Retry(ctx, key, mutate, opts...)
 }
 
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
 // SiteStatusPatcher writes the status of one Site, for one reconcile and one goroutine.
 type SiteStatusPatcher struct {
 	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
@@ -145,6 +152,11 @@ func (p *SiteStatusPatcher) Discard() { p.patcher.Discard() }
 // Edits of Status that are pending stay pending.
 func (p *SiteStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
