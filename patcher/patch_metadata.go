@@ -26,8 +26,15 @@ func (p *Patcher[T, S]) PatchMetadata(ctx context.Context, mutate func(T)) (Resu
 	if p.inside {
 		return "", p.insideMutate("PatchMetadata")
 	}
+	before, after, err := p.mutateMetadata(mutate)
+	if err == nil && after == nil && p.client.options.observer == nil {
+		return ResultUnchanged, nil
+	}
 	t := p.client.begin(OperationPatchMetadata)
-	result, err := p.patchMetadata(ctx, mutate, &t)
+	result := ResultUnchanged
+	if err == nil && after != nil {
+		result, err = p.patchMetadata(ctx, before, after, &t)
+	}
 	result, err = p.client.end(ctx, p.key(), t, result, err)
 	if isRefusal(err) {
 		p.refused = err
@@ -35,11 +42,7 @@ func (p *Patcher[T, S]) PatchMetadata(ctx context.Context, mutate func(T)) (Resu
 	return result, err
 }
 
-func (p *Patcher[T, S]) patchMetadata(ctx context.Context, mutate func(T), t *tally) (Result, error) {
-	before, after, err := p.mutateMetadata(mutate)
-	if err != nil || after == nil {
-		return ResultUnchanged, err
-	}
+func (p *Patcher[T, S]) patchMetadata(ctx context.Context, before, after client.Object, t *tally) (Result, error) {
 	patch, err := metadataPatch(before, after)
 	if err != nil {
 		return "", fmt.Errorf("%s: PatchMetadata: %w", p.describe(), err)
@@ -54,9 +57,11 @@ func (p *Patcher[T, S]) patchMetadata(ctx context.Context, mutate func(T), t *ta
 	acknowledged := metadataOf(answer)
 	p.base.metadata.carryOver(p.obj, acknowledged)
 	p.obj.SetDeletionTimestamp(answer.GetDeletionTimestamp())
-	unmoved := answer.GetResourceVersion() == p.base.identity.resourceVersion
+	// The version alone does not tell whether the write landed: removing the last finalizer of an object that is being
+	// deleted does not move it.
+	stored := !p.base.metadata.equals(answer) || answer.GetResourceVersion() != p.base.identity.resourceVersion
 	p.moveTo(answer, &base[S]{status: p.base.status, identity: identityOf(answer), metadata: acknowledged})
-	if unmoved {
+	if !stored {
 		return ResultUnchanged, nil
 	}
 	return ResultPatched, nil
