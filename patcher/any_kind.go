@@ -12,6 +12,8 @@ type AnyKind interface {
 	// KindName returns the name that errors and metrics use: "Database".
 	KindName() string
 
+	// emptyObject returns an empty object.
+	emptyObject() client.Object
 	// owns reports whether obj has the Go type of this kind.
 	owns(obj client.Object) bool
 	// bind returns a Client whose types are known only at run time. It shares what is remembered of objects with all
@@ -25,6 +27,8 @@ type anyClient interface {
 	capturedFrom(obj client.Object)
 	// isKnown reports whether the base of the object's UID and resourceVersion is remembered.
 	isKnown(obj client.Object) bool
+	// hasBaseMetadata reports whether the metadata of the object is that of the base, which is known.
+	hasBaseMetadata(obj client.Object) bool
 	// lockedPatch returns the request that writes what differs between that base and the object's status, or nil if
 	// nothing does. The error is an ErrNoBase if the base is not remembered.
 	lockedPatch(obj client.Object) (client.Patch, error)
@@ -34,6 +38,8 @@ type anyClient interface {
 
 // KindName implements AnyKind.
 func (k *Kind[T, S]) KindName() string { return k.Name }
+
+func (k *Kind[T, S]) emptyObject() client.Object { return k.New() }
 
 func (k *Kind[T, S]) owns(obj client.Object) bool {
 	_, ok := obj.(T)
@@ -54,6 +60,10 @@ func (c *Client[T, S]) isKnown(obj client.Object) bool {
 	return c.memory.bases.find(baseKeyOf(obj)) != nil
 }
 
+func (c *Client[T, S]) hasBaseMetadata(obj client.Object) bool {
+	return c.memory.bases.find(baseKeyOf(obj)).metadata.equals(obj)
+}
+
 func (c *Client[T, S]) lockedPatch(obj client.Object) (client.Patch, error) {
 	b := c.memory.bases.find(baseKeyOf(obj))
 	if b == nil {
@@ -70,46 +80,17 @@ func (c *Client[T, S]) flush(ctx context.Context, obj client.Object) (Result, er
 	return c.Flush(ctx, obj.(T))
 }
 
-// WithKinds returns a client that is c, and also knows how to flush the status of objects of these kinds: it is what
-// FlushObject takes.
-func WithKinds(c client.Client, live client.Reader, kinds []AnyKind, opts ...Option) client.Client {
-	k := &kindsClient{Client: c}
-	for _, kind := range kinds {
-		k.kinds = append(k.kinds, boundKind{kind: kind, client: kind.bind(c, live, opts)})
-	}
-	return k
-}
-
 // FlushObject writes what changed in the status of obj since it was read, as Flush of a StatusClient does, for helpers
-// that are generic or take interfaces. c must know the kind of obj: a client that WithKinds returned.
+// that are generic or take interfaces. c must know the kind of obj: a client that Wrap
+// returned.
 func FlushObject(ctx context.Context, c client.Client, obj client.Object) (Result, error) {
 	known, ok := c.(interface{ clientOf(client.Object) anyClient })
 	if !ok {
-		return "", fmt.Errorf("FlushObject: a %T knows no kinds: pass a client that patcher.WithKinds returned", c)
+		return "", fmt.Errorf("FlushObject: a %T knows no kinds: pass a client that patcher.Wrap returned", c)
 	}
 	bound := known.clientOf(obj)
 	if bound == nil {
-		return "", fmt.Errorf("FlushObject: the client does not know the kind of a %T: pass its generated Kinds() to patcher.WithKinds", obj)
+		return "", fmt.Errorf("FlushObject: the client does not know the kind of a %T: pass its generated Kinds() to patcher.Wrap", obj)
 	}
 	return bound.flush(ctx, obj)
-}
-
-// kindsClient is a client that knows kinds.
-type kindsClient struct {
-	client.Client
-	kinds []boundKind
-}
-
-type boundKind struct {
-	kind   AnyKind
-	client anyClient
-}
-
-func (c *kindsClient) clientOf(obj client.Object) anyClient {
-	for _, bound := range c.kinds {
-		if bound.kind.owns(obj) {
-			return bound.client
-		}
-	}
-	return nil
 }

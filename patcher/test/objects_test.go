@@ -292,7 +292,7 @@ func stripping(b *bed, strip func(*v1.Cell)) client.Client {
 // S50: helpers that serve several kinds.
 func TestS50_InterfacesOverKinds(t *testing.T) {
 	b := newBed(t)
-	c := patcher.WithKinds(b.wire, b.wire, v1status.Kinds())
+	c := patcher.Wrap(b.wire, patcher.Lock, v1status.Kinds()...).With(patcher.WithLiveReader(b.wire))
 	var obj client.Object = b.live()
 	obj.(*v1.Cell).Status.Phase = "Mine"
 	if result, err := patcher.FlushObject(b.ctx, c, obj); err != nil || result != patcher.ResultPatched {
