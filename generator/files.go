@@ -228,6 +228,7 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 	out := &file{Header: header, Boilerplate: g.boilerplate, Package: t.name, Same: t.same, BuildTag: t.same}
 	out.Kinds = maker.kinds(t.kinds)
 	out.KindsFunc = taken.exported("Kinds", "StatusKinds")
+	out.NewClientVar = taken.exported("NewClient", "NewStatusCheckingClient")
 	out.Funcs = compare.funcs
 	out.Standard, out.Others = im.lines()
 	out.Contents = contents(t.kinds, len(g.Types) == 0)

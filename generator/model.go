@@ -15,9 +15,10 @@ type file struct {
 	Same, BuildTag   bool
 	Standard, Others []string
 	Kinds            []*kindModel
-	// KindsFunc is the name of the function that returns all kinds.
-	KindsFunc string
-	Funcs            []*equalFunc
+	// KindsFunc is the name of the function that returns all kinds, and NewClientVar that of the constructor of a client that
+	// checks their status writes.
+	KindsFunc, NewClientVar string
+	Funcs                   []*equalFunc
 }
 
 // A kindModel is what the templates are told of one kind.

@@ -18,6 +18,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{DeploymentKind, NodeKind, PodKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // DeploymentKind tells the runtime how to reach and compare the status of a Deployment.
 var DeploymentKind = &patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
 	Name:               "Deployment",

@@ -18,6 +18,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{BackupKind, DatabaseKind, FleetKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // BackupKind tells the runtime how to reach and compare the status of a Backup.
 var BackupKind = &patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Name:               "Backup",

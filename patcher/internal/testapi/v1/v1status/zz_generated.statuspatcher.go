@@ -20,6 +20,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{CellKind, DialKind, GaugeKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // CellKind tells the runtime how to reach and compare the status of a Cell.
 var CellKind = &patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",

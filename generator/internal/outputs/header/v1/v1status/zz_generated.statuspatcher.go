@@ -21,6 +21,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{SiteKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // SiteKind tells the runtime how to reach and compare the status of a Site.
 var SiteKind = &patcher.Kind[*v1.Site, v1.SiteStatus]{
 	Name:         "Site",

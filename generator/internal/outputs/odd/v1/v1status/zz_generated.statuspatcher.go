@@ -20,6 +20,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{OddKind, OpaqueKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // OddKind tells the runtime how to reach and compare the status of an Odd.
 var OddKind = &patcher.Kind[*v1.Odd, v1.OddStatus]{
 	Name:         "Odd",

@@ -19,6 +19,9 @@ func Kinds() []patcher.AnyKind {
 	return []patcher.AnyKind{ElsewhereKind, HTTPRouteKind, MapKind, PatcherKind, PointerKind, PromotedKind}
 }
 
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
 // ElsewhereKind tells the runtime how to reach and compare the status of an Elsewhere.
 var ElsewhereKind = &patcher.Kind[*v1.Elsewhere, shared.Status]{
 	Name:               "Elsewhere",
