@@ -181,6 +181,15 @@ func (w *WrappedClient) blind(ctx context.Context, found blindWrite) {
 	}
 }
 
+// sendBlind reports a blind write that is sent as it is.
+func (w *WrappedClient) sendBlind(ctx context.Context, found blindWrite) {
+	found.action = ActionSent
+	if w.allows(found) {
+		found.action = ActionAllowed
+	}
+	w.blind(ctx, found)
+}
+
 // allows reports whether AllowBlind allows the writer.
 func (w *WrappedClient) allows(found blindWrite) bool {
 	return slices.ContainsFunc(w.options.allowed, func(a allowance) bool {

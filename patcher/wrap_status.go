@@ -52,7 +52,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		s.client.report.passed(PassedOtherKind)
 		return update()
 	case isNoVersion(sent.GetResourceVersion()):
-		s.client.blind(ctx, blindWrite{kind: kind, obj: sent, class: BlindUpdate, action: ActionSent, site: callSite()})
+		s.client.sendBlind(ctx, blindWrite{kind: kind, obj: sent, fieldOwner: options.FieldManager, class: BlindUpdate, site: callSite()})
 		return update()
 	case !s.client.captures() || !kind.kind.owns(sent) || !kind.client.isKnown(sent):
 		s.client.report.passed(PassedLocked)
@@ -109,7 +109,7 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 		return patch, nil
 	}
 	if patch.Type() == types.ApplyPatchType {
-		w.blind(ctx, blindWrite{kind: kind, obj: obj, class: BlindApply, action: ActionSent, site: callSite()})
+		w.sendBlind(ctx, blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: BlindApply, site: callSite()})
 		return patch, nil
 	}
 	content, err := contentOf(patch, obj)
@@ -126,7 +126,7 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 		w.report.passed(PassedUnchanged)
 		return nil, nil
 	}
-	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, action: ActionSent, site: callSite()}
+	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
 	return w.onBlind(ctx, found, patch, content)
 }
 
@@ -134,12 +134,8 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (client.Patch, error) {
 	version := found.obj.GetResourceVersion()
 	switch {
-	case w.mode == Report || isNoVersion(version):
-		w.blind(ctx, found)
-		return patch, nil
-	case w.allows(found):
-		found.action = ActionAllowed
-		w.blind(ctx, found)
+	case w.mode == Report || isNoVersion(version) || w.allows(found):
+		w.sendBlind(ctx, found)
 		return patch, nil
 	case w.mode == Refuse:
 		found.action = ActionRefused
