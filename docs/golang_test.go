@@ -30,6 +30,7 @@ var imports = map[string]string{
 	"reconcile":      "sigs.k8s.io/controller-runtime/pkg/reconcile",
 	"runtime":        "k8s.io/apimachinery/pkg/runtime",
 	"controller":     module + "/examples/database-operator/controller",
+	"ctrlmetrics":    "sigs.k8s.io/controller-runtime/pkg/metrics",
 	"metrics":        module + "/patcher/metrics",
 	"patcher":        module + "/patcher",
 	"patchertest":    module + "/patchertest",
