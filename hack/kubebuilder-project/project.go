@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/statuspatcher/statuspatcher/hack/publish"
 )
 
 //go:embed project.txtar
@@ -17,6 +19,8 @@ var scaffold []byte
 type Project struct {
 	Dir string
 	Env []string
+	// Version is that of the modules of this repository.
+	Version string
 }
 
 // New makes a project. checkout is the root of this repository.
@@ -24,8 +28,9 @@ func New(t testing.TB, checkout string) *Project {
 	t.Helper()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin") // where go install puts commands
-	p := &Project{Dir: dir, Env: append(os.Environ(),
-		"GOPROXY="+newProxy(t, checkout), "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-buildvcs=false",
+	goproxy, version := publish.Checkout(t, checkout)
+	p := &Project{Dir: dir, Version: version, Env: append(os.Environ(),
+		"GOPROXY="+goproxy, "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-buildvcs=false",
 		"GOBIN="+bin, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"),
 	)}
 	p.Unpack(t, ".", txtar.Parse(scaffold))
