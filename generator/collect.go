@@ -54,6 +54,8 @@ type collector struct {
 	wanted []wanted
 	// markers counts what was found, right or wrong, marked true or false.
 	markers int
+	// broken tells that a type among those that were kept does not compile.
+	broken bool
 }
 
 // markedKinds reads the markers of a package.
@@ -165,6 +167,7 @@ func (c *collector) typeErrors() {
 		if !broken {
 			continue
 		}
+		c.broken = true
 		for _, err := range s.errors {
 			c.syntax(err)
 		}

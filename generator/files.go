@@ -24,24 +24,33 @@ type target struct {
 
 // files plans the file of each target.
 func (g *generation) files(m *module, c *collector, kinds []kind) error {
-	render, err := newRenderer()
+	render, err := newRenderer(g.templates)
 	if err != nil {
 		return err
 	}
 	for _, t := range g.targets(m, c, kinds) {
-		g.neighbours(t)
-		g.clashes(t)
-		g.unreachable(t)
-		if len(g.faults.list) > 0 {
-			continue
+		if content, ok := g.file(render, m, c, t); ok {
+			g.want[filepath.Join(t.dir, OutputName)] = content
 		}
-		content, err := render.render(g.model(m, c, t))
-		if err != nil {
-			return err
-		}
-		g.want[filepath.Join(t.dir, OutputName)] = content
 	}
 	return nil
+}
+
+// file makes the file of one target. A fault in one keeps no other from being looked at: a run reports all of them.
+func (g *generation) file(render *renderer, m *module, c *collector, t *target) (content []byte, ok bool) {
+	before := len(g.faults.list)
+	g.neighbours(t)
+	g.clashes(t)
+	g.unreachable(t)
+	if len(g.faults.list) > before {
+		return nil, false
+	}
+	content, err := render.render(g.model(m, c, t))
+	if err != nil {
+		g.doesNotCompile(t, t.kinds[0], err.Error())
+		return nil, false
+	}
+	return content, g.compiles(c, t, content)
 }
 
 // targets groups the kinds by where they are written.

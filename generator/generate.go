@@ -5,12 +5,15 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/loader"
+
+	"github.com/statuspatcher/statuspatcher/templates"
 )
 
 // ErrStale is what Run with Verify returns when generated files are not what they would be, for errors.As. Files counts them.
@@ -72,6 +75,8 @@ type generation struct {
 	rights []right
 	// load lists packages: a field for tests, which load once and run often.
 	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
+	// templates are those of package templates: a field for tests, which break them.
+	templates fs.FS
 }
 
 func newGeneration(o Options) (*generation, error) {
@@ -79,7 +84,7 @@ func newGeneration(o Options) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load}
+	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load, templates: templates.FS}
 	if o.HeaderFile != "" {
 		if err := g.readHeader(); err != nil {
 			return nil, err
@@ -208,8 +213,8 @@ func (g *generation) module(m *module, foreign []string) error {
 	}
 	kinds := c.resolve()
 	g.markers += c.markers
-	if len(g.faults.list) > 0 {
-		return nil
+	if c.broken {
+		return nil // what follows from it helps nobody
 	}
 	for _, k := range kinds {
 		s := c.prune.byPath(k.obj.Pkg().Path())

@@ -17,7 +17,9 @@ import (
 // A module is what one load reads: the directories below one go.mod that the patterns name.
 type module struct {
 	root, path string
-	dirs       map[string]*directory
+	// requires are the paths of the modules that go.mod requires, directly or not.
+	requires map[string]bool
+	dirs     map[string]*directory
 }
 
 // A directory is one that may hold a package.
@@ -141,12 +143,24 @@ func (s *scanner) moduleOf(dir, pattern string) *module {
 func findModule(dir string) *module {
 	for root := dir; ; root = filepath.Dir(root) {
 		if content, err := os.ReadFile(filepath.Join(root, "go.mod")); err == nil {
-			return &module{root: root, path: modfile.ModulePath(content), dirs: map[string]*directory{}}
+			return newModule(root, content)
 		}
 		if root == filepath.Dir(root) {
 			return nil
 		}
 	}
+}
+
+func newModule(root string, gomod []byte) *module {
+	m := &module{root: root, path: modfile.ModulePath(gomod), requires: map[string]bool{}, dirs: map[string]*directory{}}
+	file, err := modfile.ParseLax("go.mod", gomod, nil)
+	if err != nil {
+		return m // the go command reports it
+	}
+	for _, require := range file.Require {
+		m.requires[require.Mod.Path] = true
+	}
+	return m
 }
 
 func (s *scanner) walk(m *module, dir string, recursive bool, pattern string) {

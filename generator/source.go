@@ -39,6 +39,8 @@ type decl struct {
 	gen  *ast.GenDecl
 	spec *ast.TypeSpec // nil for a constant
 	kept bool
+	// whole is the struct of a kind that was kept without its spec.
+	whole *ast.StructType
 }
 
 var (

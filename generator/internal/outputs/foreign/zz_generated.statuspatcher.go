@@ -17,7 +17,7 @@ import (
 var deploymentKind = patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
 	Name:               "Deployment",
 	New:                func() *appsv1.Deployment { return &appsv1.Deployment{} },
-	Assign:             func(dst, src *appsv1.Deployment) { *dst = *src },
+	Assign:             patcher.Assign[appsv1.Deployment],
 	Status:             func(obj *appsv1.Deployment) *appsv1.DeploymentStatus { return &obj.Status },
 	DeepCopyInto:       (*appsv1.DeploymentStatus).DeepCopyInto,
 	Equal:              patcher.EqualDeep[appsv1.DeploymentStatus],
@@ -115,7 +115,7 @@ func (p *DeploymentStatusPatcher) SetObservedGeneration() { p.patcher.SetObserve
 var nodeKind = patcher.Kind[*corev1.Node, corev1.NodeStatus]{
 	Name:         "Node",
 	New:          func() *corev1.Node { return &corev1.Node{} },
-	Assign:       func(dst, src *corev1.Node) { *dst = *src },
+	Assign:       patcher.Assign[corev1.Node],
 	Status:       func(obj *corev1.Node) *corev1.NodeStatus { return &obj.Status },
 	DeepCopyInto: (*corev1.NodeStatus).DeepCopyInto,
 	Equal:        patcher.EqualDeep[corev1.NodeStatus],
@@ -209,7 +209,7 @@ func (p *NodeStatusPatcher) OnFlushed(f func(before, after *corev1.NodeStatus)) 
 var podKind = patcher.Kind[*corev1.Pod, corev1.PodStatus]{
 	Name:               "Pod",
 	New:                func() *corev1.Pod { return &corev1.Pod{} },
-	Assign:             func(dst, src *corev1.Pod) { *dst = *src },
+	Assign:             patcher.Assign[corev1.Pod],
 	Status:             func(obj *corev1.Pod) *corev1.PodStatus { return &obj.Status },
 	DeepCopyInto:       (*corev1.PodStatus).DeepCopyInto,
 	Equal:              patcher.EqualDeep[corev1.PodStatus],

@@ -17,7 +17,7 @@ import (
 var backupKind = patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Name:               "Backup",
 	New:                func() *v1.Backup { return &v1.Backup{} },
-	Assign:             func(dst, src *v1.Backup) { *dst = *src },
+	Assign:             patcher.Assign[v1.Backup],
 	Status:             func(obj *v1.Backup) *v1.BackupStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.BackupStatus).DeepCopyInto,
 	Equal:              equalBackupStatus,
@@ -140,7 +140,7 @@ func trimBackupStatus(base, status *v1.BackupStatus) {
 var databaseKind = patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Name:               "Database",
 	New:                func() *v1.Database { return &v1.Database{} },
-	Assign:             func(dst, src *v1.Database) { *dst = *src },
+	Assign:             patcher.Assign[v1.Database],
 	Status:             func(obj *v1.Database) *v1.DatabaseStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.DatabaseStatus).DeepCopyInto,
 	Equal:              equalDatabaseStatus,
@@ -264,7 +264,7 @@ func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 var fleetKind = patcher.Kind[*v1.Fleet, v1.FleetStatus]{
 	Name:               "Fleet",
 	New:                func() *v1.Fleet { return &v1.Fleet{} },
-	Assign:             func(dst, src *v1.Fleet) { *dst = *src },
+	Assign:             patcher.Assign[v1.Fleet],
 	Status:             func(obj *v1.Fleet) *v1.FleetStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.FleetStatus).DeepCopyInto,
 	Equal:              equalFleetStatus,

@@ -16,7 +16,7 @@ import (
 var cellKind = patcher.Kind[*Cell, status]{
 	Name:         "Cell",
 	New:          func() *Cell { return &Cell{} },
-	Assign:       func(dst, src *Cell) { *dst = *src },
+	Assign:       patcher.Assign[Cell],
 	Status:       func(obj *Cell) *status { return &obj.Status },
 	DeepCopyInto: (*status).DeepCopyInto,
 	Equal:        equalStatus,

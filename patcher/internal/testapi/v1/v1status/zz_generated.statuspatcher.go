@@ -19,7 +19,7 @@ import (
 var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,
@@ -147,7 +147,7 @@ func trimCellStatus(base, status *v1.CellStatus) {
 var dialKind = patcher.Kind[*v1.Dial, v1.DialStatus]{
 	Name:         "Dial",
 	New:          func() *v1.Dial { return &v1.Dial{} },
-	Assign:       func(dst, src *v1.Dial) { *dst = *src },
+	Assign:       patcher.Assign[v1.Dial],
 	Status:       func(obj *v1.Dial) *v1.DialStatus { return &obj.Status },
 	DeepCopyInto: (*v1.DialStatus).DeepCopyInto,
 	Equal:        equalDialStatus,
@@ -251,7 +251,7 @@ func trimDialStatus(base, status *v1.DialStatus) {
 var gaugeKind = patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
 	Name:         "Gauge",
 	New:          func() *v1.Gauge { return &v1.Gauge{} },
-	Assign:       func(dst, src *v1.Gauge) { *dst = *src },
+	Assign:       patcher.Assign[v1.Gauge],
 	Status:       func(obj *v1.Gauge) *v1.GaugeStatus { return &obj.Status },
 	DeepCopyInto: (*v1.GaugeStatus).DeepCopyInto,
 	Equal:        equalGaugeStatus,

@@ -22,7 +22,7 @@ import (
 var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,

@@ -20,7 +20,7 @@ import (
 var siteKind = patcher.Kind[*v1.Site, v1.SiteStatus]{
 	Name:         "Site",
 	New:          func() *v1.Site { return &v1.Site{} },
-	Assign:       func(dst, src *v1.Site) { *dst = *src },
+	Assign:       patcher.Assign[v1.Site],
 	Status:       func(obj *v1.Site) *v1.SiteStatus { return &obj.Status },
 	DeepCopyInto: (*v1.SiteStatus).DeepCopyInto,
 	Equal:        equalSiteStatus,

@@ -19,7 +19,7 @@ import (
 var oddKind = patcher.Kind[*v1.Odd, v1.OddStatus]{
 	Name:         "Odd",
 	New:          func() *v1.Odd { return &v1.Odd{} },
-	Assign:       func(dst, src *v1.Odd) { *dst = *src },
+	Assign:       patcher.Assign[v1.Odd],
 	Status:       func(obj *v1.Odd) *v1.OddStatus { return &obj.Status },
 	DeepCopyInto: (*v1.OddStatus).DeepCopyInto,
 	Equal:        equalOddStatus,
@@ -125,7 +125,7 @@ func trimOddStatus(base, status *v1.OddStatus) {
 var opaqueKind = patcher.Kind[*v1.Opaque, v1.OpaqueStatus]{
 	Name:         "Opaque",
 	New:          func() *v1.Opaque { return &v1.Opaque{} },
-	Assign:       func(dst, src *v1.Opaque) { *dst = *src },
+	Assign:       patcher.Assign[v1.Opaque],
 	Status:       func(obj *v1.Opaque) *v1.OpaqueStatus { return &obj.Status },
 	DeepCopyInto: (*v1.OpaqueStatus).DeepCopyInto,
 	Equal:        patcher.EqualDeep[v1.OpaqueStatus],

@@ -16,7 +16,7 @@ import (
 var siteKind = patcher.Kind[*v1beta1.Site, v1beta1.SiteStatus]{
 	Name:         "Site",
 	New:          func() *v1beta1.Site { return &v1beta1.Site{} },
-	Assign:       func(dst, src *v1beta1.Site) { *dst = *src },
+	Assign:       patcher.Assign[v1beta1.Site],
 	Status:       func(obj *v1beta1.Site) *v1beta1.SiteStatus { return &obj.Status },
 	DeepCopyInto: (*v1beta1.SiteStatus).DeepCopyInto,
 	Equal:        equalSiteStatus,
