@@ -37,7 +37,7 @@ func (g *generation) compiles(c *collector, t *target, content []byte) bool {
 	}
 	failed := map[*types.TypeName]bool{}
 	conf := &types.Config{
-		Importer:  &loaded{collector: c, fset: g.fset},
+		Importer: &loaded{collector: c, fset: g.fset},
 		Error: func(err error) {
 			e := err.(types.Error)
 			k := t.kindAt(file, e.Pos)

@@ -20,7 +20,7 @@ func TestOutputIsTypeChecked(t *testing.T) {
 	for _, tt := range []struct{ name, template, old, new, want string }{
 		{"control: nothing is broken", "equal.go.tmpl", "reports", "reports", ""},
 		{"a field that is not there", "equal.go.tmpl", "return {{range", "return a.Missing == 0 && {{range", "a.Missing undefined"},
-		{"another shape", "equal.go.tmpl", "_ struct {", "_ struct {\n\t\tExtra int", "cannot use v1."},
+		{"another shape", "equal.go.tmpl", "{{.Shape}} = struct {", "{{.Shape}} = struct {\n\t\tExtra int", "cannot use v1."},
 		{"an operator that the type does not have", "equal.go.tmpl", "{{$term}}", "{{$term}} && a == *b", "mismatched types"},
 		{"an argument of the wrong type", "trim.go.tmpl", "{{.Equal}})", "1)", "cannot use 1"},
 		{"a name that is declared twice", "client.go.tmpl", "type {{.Name}}StatusClient", "type {{.Name}}StatusPatcher struct{}\n\ntype {{.Name}}StatusClient", "redeclared"},

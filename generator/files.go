@@ -231,6 +231,10 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 			s := c.prune.byPath(pkg.Path())
 			return s != nil && s.pkg.Module != nil && c.prune.own[s.pkg.Module.Path]
 		},
+		marshals: func(obj *types.TypeName) bool {
+			s := obj.Pkg() != nil && c.prune.byPath(obj.Pkg().Path()) != nil
+			return s && c.prune.byPath(obj.Pkg().Path()).methods[method{obj.Name(), "MarshalJSON"}] != nil
+		},
 		importable: func(pkg *types.Package) bool { return importable(pkg, t.importPath) },
 	}
 	maker := &modeller{imports: im, names: taken, compare: compare}

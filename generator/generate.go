@@ -42,6 +42,9 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := g.reportStale(stderr); err != nil {
+		return err
+	}
 	if err := g.noteRights(stderr); err != nil {
 		return err
 	}
@@ -73,6 +76,8 @@ type generation struct {
 	markers int
 	// rights are what the patchers need of the API server.
 	rights []right
+	// stale are the DeepCopyInto methods that are older than their types.
+	stale []staleCopy
 	// load lists packages: a field for tests, which load once and run often.
 	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
 	// templates are those of package templates: a field for tests, which break them.
@@ -216,6 +221,7 @@ func (g *generation) module(m *module, foreign []string) error {
 	if c.broken {
 		return nil // what follows from it helps nobody
 	}
+	g.stale = append(g.stale, g.staleCopies(c, kinds)...)
 	for _, k := range kinds {
 		s := c.prune.byPath(k.obj.Pkg().Path())
 		if group, known := s.groupOf(); known {

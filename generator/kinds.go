@@ -42,6 +42,8 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	k.clusterScoped = clusterScoped(marks)
 	structure, isStruct := obj.Type().Underlying().(*types.Struct)
 	switch {
+	case isStruct && unknownEmbedded(structure):
+		return kind{}, false // the type checker has said why
 	case obj.IsAlias():
 		r.faults.at(pos, "%s is an alias: %s", w.name, w.move(types.Unalias(obj.Type()).String()))
 	case obj.Type().(*types.Named).TypeParams().Len() > 0:
@@ -62,10 +64,10 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 		r.faults.at(pos, "%s has no metav1.TypeMeta: add the field metav1.TypeMeta `json:\",inline\"`, or %s", w.name, w.drop())
 	case w.markable && !has(marks, "kubebuilder:subresource:status"):
 		r.faults.at(pos, "%s has no status subresource, so the API server would refuse every write of its status: add // +kubebuilder:subresource:status above it, and generate the CRD again", w.name)
-	case !s.promises(w.name, "DeepCopyObject"):
+	case !s.promises(method{w.name, "DeepCopyObject"}):
 		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: add // +kubebuilder:object:root=true above it, and run controller-gen object", w.name)
 	default:
-		return k, r.status(w, &k, pos)
+		return k, r.callable(obj, "DeepCopyObject") && r.status(w, &k, pos)
 	}
 	return kind{}, false
 }
@@ -94,6 +96,16 @@ func embeds(s *types.Struct, name string) bool {
 			return true
 		}
 		if inner, ok := named.Underlying().(*types.Struct); ok && embeds(inner, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownEmbedded tells whether a struct embeds a type that could not be loaded: then nobody knows what it has.
+func unknownEmbedded(s *types.Struct) bool {
+	for field := range s.Fields() {
+		if field.Embedded() && types.Unalias(deref(field.Type())) == types.Typ[types.Invalid] {
 			return true
 		}
 	}
@@ -143,6 +155,9 @@ func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	k.status = named.Obj()
 	if !r.deepCopies(k.status) {
 		r.faults.at(r.fset.Position(k.status.Pos()), "%s, the Status of %s, has no DeepCopyInto: add // +kubebuilder:object:generate=true above it, and run controller-gen object", k.status.Name(), name)
+		return false
+	}
+	if !r.callable(k.status, "DeepCopyInto") {
 		return false
 	}
 	k.conditions, k.namedConditions = conditionsOf(k.status.Type())
@@ -196,7 +211,22 @@ func jsonTag(raw string) tag {
 
 func (r *resolver) deepCopies(status *types.TypeName) bool {
 	s := r.prune.byPath(status.Pkg().Path())
-	return s != nil && s.promises(status.Name(), "DeepCopyInto")
+	return s != nil && s.promises(method{status.Name(), "DeepCopyInto"})
+}
+
+// callable checks the signature of a method for deep copies, which someone may have written by hand.
+func (r *resolver) callable(obj *types.TypeName, name string) bool {
+	m := method{obj.Name(), name}
+	text := r.prune.byPath(obj.Pkg().Path()).methods[m]
+	if text == nil || text.callable(m) {
+		return true
+	}
+	want := "func (in *" + m.of + ") DeepCopyInto(out *" + m.of + ")"
+	if name == "DeepCopyObject" {
+		want = "func (in *" + m.of + ") DeepCopyObject() runtime.Object"
+	}
+	r.faults.at(text.pos(), "%s has a %s that generated code cannot call: declare %s, or remove it and run controller-gen object", m.of, name, want)
+	return false
 }
 
 // conditionsOf tells whether a status has Conditions that the helpers can set.

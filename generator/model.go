@@ -93,10 +93,10 @@ func (m *modeller) equality(k kind, out *kindModel) {
 	default:
 		out.Equal = m.compare.value(t)
 	}
-	structure, ok := t.Underlying().(*types.Struct)
-	if ok && !k.pointer && (way == byFields || way == strictly) {
-		out.TrimFunc = m.names.unexported("trim" + upperFirst(k.status.Name()))
-		out.Trims = m.compare.trims(structure)
+	if named, ok := t.(*types.Named); ok && !k.pointer {
+		if out.Trims = m.compare.trims(named); len(out.Trims) > 0 {
+			out.TrimFunc = m.names.unexported("trim" + upperFirst(k.status.Name()))
+		}
 	}
 }
 

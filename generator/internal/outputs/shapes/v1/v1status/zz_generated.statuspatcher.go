@@ -663,6 +663,42 @@ func trimType(base, status *v1.Type) {
 	patcher.Trim(&base.Range, &status.Range, base.Range == status.Range)
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForStatus = struct {
+		shared.Common `json:",inline"`
+		Parts         []shared.Part `json:"parts,omitempty"`
+	}
+	runStatuspatcherGenForCommon = struct {
+		Conditions         shared.Conditions `json:"conditions,omitempty"`
+		ObservedGeneration int64             `json:"observedGeneration,omitempty"`
+	}
+	runStatuspatcherGenForHTTPRouteStatus = struct {
+		Parts []shared.Part       `json:"parts,omitempty"`
+		Weird map[string]*v1.Type "json:\"weird,omitempty\" note:\"`quoted`\""
+	}
+	runStatuspatcherGenForMapStatus = struct {
+		Flush  []string `json:"flush,omitempty"`
+		Object []string `json:"object,omitempty"`
+		Equal  float64  `json:"equal"`
+	}
+	runStatuspatcherGenForPointerStatus = struct {
+		Phase              string             `json:"phase,omitempty"`
+		Names              []string           `json:"names,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForStatus          = shared.Status{}
+	_ runStatuspatcherGenForCommon          = shared.Common{}
+	_ runStatuspatcherGenForHTTPRouteStatus = v1.HTTPRouteStatus{}
+	_ runStatuspatcherGenForMapStatus       = v1.MapStatus{}
+	_ runStatuspatcherGenForPointerStatus   = v1.PointerStatus{}
+)
+
 // equalStatus reports whether a and b are the same; equal means equal JSON.
 func equalStatus(a, b *shared.Status) bool {
 	return equalCommon(&a.Common, &b.Common) &&
@@ -695,31 +731,3 @@ func equalPointerStatus(a, b *v1.PointerStatus) bool {
 		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		a.ObservedGeneration == b.ObservedGeneration
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		shared.Common `json:",inline"`
-		Parts         []shared.Part `json:"parts,omitempty"`
-	} = shared.Status{}
-	_ struct {
-		Conditions         shared.Conditions `json:"conditions,omitempty"`
-		ObservedGeneration int64             `json:"observedGeneration,omitempty"`
-	} = shared.Common{}
-	_ struct {
-		Parts []shared.Part       `json:"parts,omitempty"`
-		Weird map[string]*v1.Type "json:\"weird,omitempty\" note:\"`quoted`\""
-	} = v1.HTTPRouteStatus{}
-	_ struct {
-		Flush  []string `json:"flush,omitempty"`
-		Object []string `json:"object,omitempty"`
-		Equal  float64  `json:"equal"`
-	} = v1.MapStatus{}
-	_ struct {
-		Phase              string             `json:"phase,omitempty"`
-		Names              []string           `json:"names,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	} = v1.PointerStatus{}
-)
