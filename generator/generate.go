@@ -2,7 +2,7 @@ package generator
 
 import (
 	"fmt"
-	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io"
 	"io/fs"
@@ -66,9 +66,11 @@ func Run(o Options, stdout, stderr io.Writer) error {
 // A generation is one run.
 type generation struct {
 	Options
-	fset        *token.FileSet
-	faults      *faults
+	fset   *token.FileSet
+	faults *faults
+	// boilerplate is the text of headerFile without its build constraints, which come first in a file.
 	boilerplate string
+	constraints []string
 	modules     map[string]*module
 	// want are the files that there should be, nil for those that there should not.
 	want map[string][]byte
@@ -112,17 +114,38 @@ func (g *generation) readHeader() error {
 		g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(path), cause(err))
 		return g.faults.err()
 	}
-	g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+g.Year))
-	if _, err := parser.ParseFile(token.NewFileSet(), "", g.boilerplate+"\n\npackage x\n", parser.PackageClauseOnly); err != nil {
-		g.faults.at(token.Position{Filename: path}, "this is no Go comment, and is to start Go files: start each line with //")
+	text := strings.ReplaceAll(strings.ReplaceAll(string(content), "\r\n", "\n"), " YEAR", " "+g.Year)
+	if at, found := outsideComments(text); found {
+		at.Filename = path
+		g.faults.at(at, "headerFile must contain only Go comments, and this is none: start each line with //")
 	}
+	g.boilerplate, g.constraints = withoutConstraints(text)
 	return g.faults.err()
+}
+
+// outsideComments finds the first thing in a text that is not in a Go comment.
+func outsideComments(text string) (at token.Position, found bool) {
+	fset := token.NewFileSet()
+	file := fset.AddFile("", -1, len(text))
+	var s scanner.Scanner
+	failed := token.NoPos
+	s.Init(file, []byte(text), func(at token.Position, _ string) {
+		if !failed.IsValid() {
+			failed = file.Pos(at.Offset)
+		}
+	}, 0)
+	pos, tok, _ := s.Scan()
+	if failed.IsValid() {
+		return fset.Position(failed), true
+	}
+	return fset.Position(pos), tok != token.EOF
 }
 
 // plan finds out which files there should be.
 func (g *generation) plan() (map[string][]byte, error) {
-	scan := &scanner{faults: g.faults, modules: g.modules}
+	scan := &finder{faults: g.faults, modules: g.modules}
 	foreign := scan.scan(g.Paths)
+	g.namedByDirectory(scan)
 	if len(g.Types) > 0 || len(foreign) > 0 {
 		if m := scan.moduleOf(g.faults.dir, "."); m != nil {
 			for _, name := range g.Types {
@@ -131,6 +154,7 @@ func (g *generation) plan() (map[string][]byte, error) {
 			}
 		}
 	}
+	g.checkOutputDir()
 	if err := g.faults.err(); err != nil {
 		return nil, err
 	}
@@ -145,14 +169,37 @@ func (g *generation) plan() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	if g.markers == 0 && len(g.want) == 0 {
+	if g.markers == 0 && len(g.want) == 0 && len(g.faults.list) == 0 {
 		g.nothing()
 	}
 	return g.want, g.faults.err()
 }
 
+// namedByDirectory reports kinds of types= whose package is named as a directory.
+func (g *generation) namedByDirectory(f *finder) {
+	for _, name := range g.Types {
+		dir, kind := splitType(name)
+		local := strings.HasPrefix(dir, ".") || filepath.IsAbs(dir)
+		first, _, _ := strings.Cut(dir, "/")
+		path := dir
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(g.faults.dir, dir)
+		}
+		if _, err := os.Stat(path); !local && (err != nil || strings.Contains(first, ".")) {
+			continue
+		}
+		if m := findModule(existing(path)); m != nil {
+			importPath, _ := m.importPath(path)
+			g.faults.add("types=%s: a kind is named by the import path of its package: write types=%s.%s", name, importPath, kind)
+		}
+	}
+}
+
 // nothing reports that no marker was found, at the kinds that could have one.
 func (g *generation) nothing() {
+	if g.inNestedModules() {
+		return
+	}
 	for _, m := range g.modules {
 		for _, d := range m.dirs {
 			for _, pos := range d.unmarked {
@@ -200,6 +247,9 @@ func (g *generation) module(m *module, foreign []string) error {
 	if err != nil {
 		g.faults.add("%v", err)
 		return g.faults.err()
+	}
+	if len(pkgs) == 0 && len(foreign) > 0 {
+		g.faults.add("paths=%s: there is no such package", strings.Join(foreign, ";"))
 	}
 	for _, pkg := range pkgs {
 		if len(pkg.CompiledGoFiles) == 0 && len(g.Types) == 0 {

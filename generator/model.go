@@ -12,7 +12,9 @@ type file struct {
 	// Package is the name of the package, and Contents what its doc comment says of it.
 	Package, Contents string
 	// Same tells that the file is in the API package itself.
-	Same, BuildTag   bool
+	Same bool
+	// Constraint is the build constraint, empty for none.
+	Constraint       string
 	Standard, Others []string
 	Kinds            []*kindModel
 	Funcs            []*equalFunc

@@ -27,6 +27,8 @@ type source struct {
 type sourceFile struct {
 	*ast.File
 	pkg *source
+	// constraints are the file's build constraints.
+	constraints []string
 	// kept are the declarations that a wanted type needs.
 	kept []ast.Decl
 	// imports are the packages that kept needs.
@@ -73,14 +75,14 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 			s.errors = append(s.errors, err)
 		}
 		if file != nil {
-			s.index(file)
+			s.index(file, fileConstraints(content))
 		}
 	}
 	return s
 }
 
-func (s *source) index(file *ast.File) {
-	f := &sourceFile{File: file, pkg: s, imports: map[*ast.ImportSpec]bool{}}
+func (s *source) index(file *ast.File, constraints []string) {
+	f := &sourceFile{File: file, pkg: s, constraints: constraints, imports: map[*ast.ImportSpec]bool{}}
 	s.files = append(s.files, f)
 	for _, d := range file.Decls {
 		gen, ok := d.(*ast.GenDecl)

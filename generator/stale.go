@@ -26,20 +26,28 @@ func (s staleCopy) String() string {
 
 // staleCopies finds the DeepCopyInto methods, of all types that the statuses are made of, that are older than their type.
 func (g *generation) staleCopies(c *collector, kinds []kind) []staleCopy {
-	w := &copyWalk{collector: c, seen: map[types.Type]bool{}}
+	var out []staleCopy
+	seen := map[types.Type]bool{}
 	for _, k := range kinds {
-		w.walk(k.status.Type())
-	}
-	for i := range w.found {
-		s := c.prune.byPath(w.found[i].of.Pkg().Path())
-		if m := s.pkg.Module; m == nil || !g.owns(m.Path) {
-			w.found[i].module = s.pkg.PkgPath
-			if m != nil {
-				w.found[i].module = m.Path + "@" + m.Version
+		for _, t := range namedTypes(k.status.Type()) {
+			if seen[t] {
+				continue
 			}
+			seen[t] = true
+			stale, found := c.staleCopy(t)
+			if !found {
+				continue
+			}
+			pkg := c.prune.byPath(stale.of.Pkg().Path()).pkg
+			if m := pkg.Module; m == nil {
+				stale.module = pkg.PkgPath
+			} else if !g.owns(m.Path) {
+				stale.module = m.Path + "@" + m.Version
+			}
+			out = append(out, stale)
 		}
 	}
-	return w.found
+	return out
 }
 
 // owns tells whether a module is one that the run reads markers in.
@@ -67,55 +75,23 @@ func (g *generation) reportStale(out io.Writer) error {
 	return g.faults.err()
 }
 
-// A copyWalk goes through the types that a status is made of.
-type copyWalk struct {
-	collector *collector
-	seen      map[types.Type]bool
-	found     []staleCopy
-}
-
-func (w *copyWalk) walk(t types.Type) {
-	t = types.Unalias(t)
-	if w.seen[t] {
-		return
-	}
-	w.seen[t] = true
-	if named, ok := t.(*types.Named); ok {
-		w.check(named)
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Pointer:
-		w.walk(u.Elem())
-	case *types.Slice:
-		w.walk(u.Elem())
-	case *types.Array:
-		w.walk(u.Elem())
-	case *types.Map:
-		w.walk(u.Elem())
-	case *types.Struct:
-		for field := range u.Fields() {
-			w.walk(field.Type())
-		}
-	}
-}
-
-func (w *copyWalk) check(named *types.Named) {
-	obj := named.Obj()
-	structure, ok := named.Underlying().(*types.Struct)
+// staleCopy judges the DeepCopyInto of a type, if it has one.
+func (c *collector) staleCopy(t types.Type) (staleCopy, bool) {
+	obj := t.(*types.Named).Obj()
+	structure, ok := t.Underlying().(*types.Struct)
 	if !ok || obj.Pkg() == nil {
-		return
+		return staleCopy{}, false
 	}
-	s := w.collector.prune.byPath(obj.Pkg().Path())
+	s := c.prune.byPath(obj.Pkg().Path())
 	if s == nil {
-		return
+		return staleCopy{}, false
 	}
 	text := s.methods[method{obj.Name(), "DeepCopyInto"}]
 	if text == nil {
-		return
+		return staleCopy{}, false
 	}
-	if fields := shared(text.parse(), structure); len(fields) > 0 {
-		w.found = append(w.found, staleCopy{pos: text.pos(), of: obj, fields: fields})
-	}
+	fields := shared(text.parse(), structure)
+	return staleCopy{pos: text.pos(), of: obj, fields: fields}, len(fields) > 0
 }
 
 // shared returns the fields that a DeepCopyInto leaves shared, or does not copy at all. A method that hands its receiver on as a
