@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 var update = flag.Bool("update", false, "generate the output tests again")
@@ -81,18 +83,15 @@ func TestVerifyFindsStale(t *testing.T) {
 func copyOfModule(t testing.TB, from string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The packages keep their import paths.
-		content = bytes.Replace(content, []byte("module github.com/statuspatcher/statuspatcher\n"), []byte("module github.com/statuspatcher/statuspatcher/generator/"+filepath.ToSlash(from)+"\n"), 1)
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	const outputs = "internal/outputs"
+	sum, err := os.ReadFile(filepath.Join(outputs, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	err := filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
+	writeFile(t, filepath.Join(dir, "go.sum"), string(sum))
+	// The packages keep their import paths.
+	writeFile(t, filepath.Join(dir, "go.mod"), goModOf(t, outputs, "github.com/statuspatcher/statuspatcher/generator/"+filepath.ToSlash(from)))
+	err = filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") || entry.Name() == OutputName {
 			return err
 		}
@@ -113,4 +112,34 @@ func copyOfModule(t testing.TB, from string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// goModOf is the go.mod of a directory for a module of another name in another place.
+func goModOf(t testing.TB, dir, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.AddModuleStmt(name); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range file.Replace {
+		path, err := filepath.Abs(filepath.Join(dir, filepath.FromSlash(replace.New.Path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := file.AddReplace(replace.Old.Path, "", path, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := file.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }

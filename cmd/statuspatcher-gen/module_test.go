@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +16,18 @@ import (
 )
 
 var update = flag.Bool("update", false, "write what the tests get into their testdata")
+
+// TestMain keeps a workspace of this repository out of the modules that the tests make, and is the command itself where a test
+// starts it in a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("STATUSPATCHER_GEN_RUN") != "" {
+		main()
+	}
+	if err := os.Setenv("GOWORK", "off"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // root is the root of this repository.
 func root(t testing.TB) string {
@@ -34,21 +46,17 @@ type testModule struct {
 }
 
 // newModule makes a module example.com/app with the versions of this repository, replaced by the sources on disk. A go.mod
-// among the files comes instead; an empty one means no module.
+// among the files comes instead; an empty one means no module. $SUM in a file stands for the hashes of all modules.
 func newModule(t testing.TB, files []txtar.File) *testModule {
 	t.Helper()
 	m := &testModule{TB: t, dir: t.TempDir()}
 	if !m.hasGoMod(files) {
 		m.write("go.mod", goMod(t))
-		sum, err := os.ReadFile(strings.TrimSuffix(modFile(t), ".mod") + ".sum")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.write("go.sum", string(sum))
+		m.write("go.sum", goSum(t))
 	}
 	for _, f := range files {
 		if !strings.HasPrefix(f.Name, "want.") && (f.Name != "go.mod" || len(f.Data) > 0) {
-			m.write(f.Name, string(f.Data))
+			m.write(f.Name, strings.ReplaceAll(string(f.Data), "$SUM", goSum(t)))
 		}
 	}
 	return m
@@ -63,44 +71,30 @@ func (m *testModule) hasGoMod(files []txtar.File) bool {
 	return false
 }
 
-// modFile is the module file that this test binary was built with: the lowest versions, or by -modfile the newest.
-func modFile(t testing.TB) string {
-	t.Helper()
-	lowest := filepath.Join(root(t), "go.mod")
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return lowest
-	}
-	for _, name := range []string{lowest, filepath.Join(root(t), "hack", "latest", "go.mod")} {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		for _, dep := range info.Deps {
-			if dep.Path == "sigs.k8s.io/controller-tools" && bytes.Contains(content, []byte(dep.Path+" "+dep.Version+"\n")) {
-				return name
-			}
-		}
-	}
-	return lowest
-}
+// outputs is the module of the checked-in outputs: it has what generated code needs.
+func outputs(t testing.TB) string { return filepath.Join(root(t), "generator", "internal", "outputs") }
 
+// goMod requires what generated code needs, and the generators as tools.
 func goMod(t testing.TB) string {
 	t.Helper()
-	content, err := os.ReadFile(modFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, tools := parseMod(t, outputs(t)), parseMod(t, root(t))
 	const self = "github.com/statuspatcher/statuspatcher"
+	for _, replace := range file.Replace {
+		dir := filepath.Join(outputs(t), filepath.FromSlash(replace.New.Path))
+		if err := file.AddReplace(replace.Old.Path, "", dir, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, require := range tools.Require {
+		if !required(file, require.Mod.Path) {
+			file.AddNewRequire(require.Mod.Path, require.Mod.Version, true)
+		}
+	}
 	for _, err := range []error{
 		file.AddModuleStmt("example.com/app"),
 		file.AddRequire(self, "v0.0.0"),
-		file.AddReplace(self, "", root(t), ""),
 		file.AddTool(self + "/cmd/statuspatcher-gen"),
+		file.AddTool("sigs.k8s.io/controller-tools/cmd/controller-gen"),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -111,6 +105,37 @@ func goMod(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return string(out)
+}
+
+func required(file *modfile.File, path string) bool {
+	return slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path })
+}
+
+func parseMod(t testing.TB, dir string) *modfile.File {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// goSum has the hashes of all that goMod requires.
+func goSum(t testing.TB) string {
+	t.Helper()
+	var out strings.Builder
+	for _, dir := range []string{root(t), outputs(t), filepath.Join(root(t), "patcher", "test")} {
+		content, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(content)
+	}
+	return out.String()
 }
 
 func (m *testModule) write(name, content string) {
