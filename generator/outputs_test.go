@@ -79,18 +79,44 @@ func TestVerifyFindsStale(t *testing.T) {
 	}
 }
 
-// copyOfModule copies a directory of this module, tests and generated files aside, to a module of the same dependencies.
+// copyOfModule copies a directory of internal/outputs, tests and generated files aside, to a module of the same dependencies.
 func copyOfModule(t testing.TB, from string) string {
 	t.Helper()
-	dir := t.TempDir()
 	const outputs = "internal/outputs"
+	dir := t.TempDir()
+	content, err := os.ReadFile(filepath.Join(outputs, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The packages keep their import paths.
+	if err := file.AddModuleStmt("github.com/statuspatcher/statuspatcher/generator/" + filepath.ToSlash(from)); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range file.Replace {
+		to, err := filepath.Abs(filepath.Join(outputs, replace.New.Path))
+		if err == nil {
+			err = file.AddReplace(replace.Old.Path, "", to, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if content, err = file.Format(); err != nil {
+		t.Fatal(err)
+	}
 	sum, err := os.ReadFile(filepath.Join(outputs, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "go.sum"), string(sum))
-	// The packages keep their import paths.
-	writeFile(t, filepath.Join(dir, "go.mod"), goModOf(t, outputs, "github.com/statuspatcher/statuspatcher/generator/"+filepath.ToSlash(from)))
+	for name, content := range map[string][]byte{"go.mod": content, "go.sum": sum} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	err = filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") || entry.Name() == OutputName {
 			return err
@@ -112,34 +138,4 @@ func copyOfModule(t testing.TB, from string) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// goModOf is the go.mod of a directory for a module of another name in another place.
-func goModOf(t testing.TB, dir, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.AddModuleStmt(name); err != nil {
-		t.Fatal(err)
-	}
-	for _, replace := range file.Replace {
-		path, err := filepath.Abs(filepath.Join(dir, filepath.FromSlash(replace.New.Path)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := file.AddReplace(replace.Old.Path, "", path, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := file.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
 }

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -16,18 +16,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write what the tests get into their testdata")
-
-// TestMain keeps a workspace of this repository out of the modules that the tests make, and is the command itself where a test
-// starts it in a process of its own.
-func TestMain(m *testing.M) {
-	if os.Getenv("STATUSPATCHER_GEN_RUN") != "" {
-		main()
-	}
-	if err := os.Setenv("GOWORK", "off"); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
 
 // root is the root of this repository.
 func root(t testing.TB) string {
@@ -46,17 +34,21 @@ type testModule struct {
 }
 
 // newModule makes a module example.com/app with the versions of this repository, replaced by the sources on disk. A go.mod
-// among the files comes instead; an empty one means no module. $SUM in a file stands for the hashes of all modules.
+// among the files comes instead; an empty one means no module.
 func newModule(t testing.TB, files []txtar.File) *testModule {
 	t.Helper()
 	m := &testModule{TB: t, dir: t.TempDir()}
 	if !m.hasGoMod(files) {
 		m.write("go.mod", goMod(t))
-		m.write("go.sum", goSum(t))
+		sum, err := os.ReadFile(filepath.Join(operatorModule(t), "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.write("go.sum", string(sum))
 	}
 	for _, f := range files {
 		if !strings.HasPrefix(f.Name, "want.") && (f.Name != "go.mod" || len(f.Data) > 0) {
-			m.write(f.Name, strings.ReplaceAll(string(f.Data), "$SUM", goSum(t)))
+			m.write(f.Name, string(f.Data))
 		}
 	}
 	return m
@@ -71,48 +63,31 @@ func (m *testModule) hasGoMod(files []txtar.File) bool {
 	return false
 }
 
-// outputs is the module of the checked-in outputs: it has what generated code needs.
-func outputs(t testing.TB) string { return filepath.Join(root(t), "generator", "internal", "outputs") }
-
-// goMod requires what generated code needs, and the generators as tools.
-func goMod(t testing.TB) string {
+// operatorModule is the directory of the operator's module whose versions this test binary was built with: the lowest, or with
+// go.work the newest.
+func operatorModule(t testing.TB) string {
 	t.Helper()
-	file, tools := parseMod(t, outputs(t)), parseMod(t, root(t))
-	const self = "github.com/statuspatcher/statuspatcher"
-	for _, replace := range file.Replace {
-		dir := filepath.Join(outputs(t), filepath.FromSlash(replace.New.Path))
-		if err := file.AddReplace(replace.Old.Path, "", dir, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, require := range tools.Require {
-		if !required(file, require.Mod.Path) {
-			file.AddNewRequire(require.Mod.Path, require.Mod.Version, true)
-		}
-	}
-	for _, err := range []error{
-		file.AddModuleStmt("example.com/app"),
-		file.AddRequire(self, "v0.0.0"),
-		file.AddTool(self + "/cmd/statuspatcher-gen"),
-		file.AddTool("sigs.k8s.io/controller-tools/cmd/controller-gen"),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := file.Format()
+	lowest, latest := filepath.Join(root(t), "hack", "lowest"), filepath.Join(root(t), "hack", "latest")
+	content, err := os.ReadFile(filepath.Join(latest, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return lowest
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == "sigs.k8s.io/controller-tools" && bytes.Contains(content, []byte("\t"+dep.Path+" "+dep.Version+" ")) {
+			return latest
+		}
+	}
+	return lowest
 }
 
-func required(file *modfile.File, path string) bool {
-	return slices.ContainsFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == path })
-}
-
-func parseMod(t testing.TB, dir string) *modfile.File {
+// goMod is the module file of operatorModule, under the name of the test's module and with the checkout's absolute path.
+func goMod(t testing.TB) string {
 	t.Helper()
+	dir := operatorModule(t)
 	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
@@ -121,21 +96,19 @@ func parseMod(t testing.TB, dir string) *modfile.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file
-}
-
-// goSum has the hashes of all that goMod requires.
-func goSum(t testing.TB) string {
-	t.Helper()
-	var out strings.Builder
-	for _, dir := range []string{root(t), outputs(t), filepath.Join(root(t), "patcher", "test")} {
-		content, err := os.ReadFile(filepath.Join(dir, "go.sum"))
-		if err != nil {
+	if err := file.AddModuleStmt("example.com/app"); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range file.Replace {
+		if err := file.AddReplace(replace.Old.Path, "", filepath.Join(dir, replace.New.Path), ""); err != nil {
 			t.Fatal(err)
 		}
-		out.Write(content)
 	}
-	return out.String()
+	out, err := file.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 func (m *testModule) write(name, content string) {
@@ -194,7 +167,7 @@ func (m *testModule) mustGenerate(args ...string) {
 func (m *testModule) command(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = m.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	return m.plain(string(out)), err
 }
