@@ -107,10 +107,19 @@ func (p *pruner) finish() {
 }
 
 func (p *pruner) follow(d *decl) {
-	var node ast.Node = d.gen
-	if d.spec != nil {
-		node = d.spec
+	if d.spec == nil {
+		p.references(d, d.gen)
+		return
 	}
+	// Not the name of the type itself, which is no reference to it.
+	if d.spec.TypeParams != nil {
+		p.references(d, d.spec.TypeParams)
+	}
+	p.references(d, d.spec.Type)
+}
+
+// references keeps all that a part of a declaration refers to.
+func (p *pruner) references(d *decl, node ast.Node) {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:

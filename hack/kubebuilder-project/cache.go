@@ -12,7 +12,7 @@ import (
 )
 
 // inCache keeps the place of our version in the module cache for this test alone, and leaves it empty: nobody needs it again.
-func inCache(t testing.TB, version string) {
+func inCache(t testing.TB, modules []module) {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
@@ -27,16 +27,18 @@ func inCache(t testing.TB, version string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := evict(cache, version); err != nil {
-			t.Error(err)
+		for _, m := range modules {
+			if err := evict(cache, m); err != nil {
+				t.Error(err)
+			}
 		}
 		unlock()
 	})
 }
 
 // evict removes our version from the module cache.
-func evict(cache, version string) error {
-	downloads, err := filepath.Glob(filepath.Join(cache, "cache", "download", modulePath, "@v", version+".*"))
+func evict(cache string, m module) error {
+	downloads, err := filepath.Glob(filepath.Join(cache, "cache", "download", m.path, "@v", m.version+".*"))
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func evict(cache, version string) error {
 			return err
 		}
 	}
-	dir := filepath.Join(cache, modulePath+"@"+version)
+	dir := filepath.Join(cache, m.path+"@"+m.version)
 	if _, err := os.Stat(dir); err != nil {
 		return nil // it is not there
 	}
