@@ -13,7 +13,7 @@ type Client[T client.Object, S any] struct {
 	client  client.Client
 	live    client.Reader
 	options options
-	shape
+	tables
 	memory *memory[S]
 }
 
@@ -31,7 +31,7 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
 		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
 	}
-	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: kind.statusShape(), memory: kind.memories.of(c)}
+	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), tables: kind.statusTables(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}

@@ -40,25 +40,25 @@ type Kind[T client.Object, S any] struct {
 	Make func(*S)
 
 	once     sync.Once
-	shape    shape
+	tables   tables
 	memories memories[S]
 	scratch  scratches[T]
 }
 
-// shape is what is read of the status type by reflection, once for each kind.
-type shape struct {
+// tables are what is read of the status type by reflection, once for each kind.
+type tables struct {
 	fields *fields
 	hiding hiding
 	texts  texts
 }
 
-func (k *Kind[T, S]) statusShape() shape {
+func (k *Kind[T, S]) statusTables() tables {
 	k.once.Do(func() {
 		t := reflect.TypeFor[S]()
 		fields := fieldsOf(t)
-		k.shape = shape{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
+		k.tables = tables{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
 	})
-	return k.shape
+	return k.tables
 }
 
 // readConditions returns the conditions of status, which it does not change.

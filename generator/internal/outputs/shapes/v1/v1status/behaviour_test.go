@@ -42,12 +42,17 @@ func TestPointerStatus(t *testing.T) {
 	if p.Observed() != nil || p.Changed() {
 		t.Errorf("observed %v, changed %v: want nil and false", p.Observed(), p.Changed())
 	}
-	if p.Condition("Ready") != nil {
-		t.Error("there is a condition")
+	if p.Condition("Ready") != nil || p.RemoveCondition("Ready") || obj.Status != nil {
+		t.Error("there is a condition, or a status was made to look for it")
 	}
 	if p.Changed() {
 		t.Error("looking for a condition is a change")
 	}
+	obj.Status = &v1.PointerStatus{}
+	if !p.Changed() || p.Observed() != nil {
+		t.Errorf("an empty status where there was none: changed %v, and the base has %v", p.Changed(), p.Observed())
+	}
+	obj.Status = nil
 	if !p.SetCondition(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Up"}) || !p.Changed() {
 		t.Error("a condition that is set is no change")
 	}
