@@ -24,7 +24,7 @@ var sources = []source{
 	{name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis", "apisx"}},
 	{name: "kustomize-controller", module: "github.com/fluxcd/kustomize-controller/api", version: "v1.9.5", dirs: []string{"."}},
 	{name: "helm-controller", module: "github.com/fluxcd/helm-controller/api", version: "v1.6.4", dirs: []string{"."}},
-	{name: "istio", module: "istio.io/client-go", version: "v1.31.1", dirs: []string{"pkg/apis"}},
+	{name: "istio", module: "istio.io/client-go", version: "v1.27.3", dirs: []string{"pkg/apis"}},
 	{name: "openshift", module: "github.com/openshift/api", version: "v0.0.0-20190924102528-32369d4db2ad", dirs: []string{"."}},
 	{name: "velero", module: "github.com/vmware-tanzu/velero", version: "v1.18.3", dirs: []string{"pkg/apis"}},
 	{name: "external-secrets", module: "github.com/external-secrets/external-secrets", version: "v1.3.2", dirs: []string{"apis"}},
