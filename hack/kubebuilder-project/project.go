@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/statuspatcher/statuspatcher/hack/publish"
 )
 
 // Project is a directory, and the environment in which its commands get the modules of this repository from the proxy.
 type Project struct {
 	Dir string
 	Env []string
+	// Version is that of the modules of this repository.
+	Version string
 }
 
 // Guestbook are the commands that scaffold the project of the documents.
@@ -25,8 +29,9 @@ kubebuilder create api --group webapp --version v1 --kind Guestbook --resource -
 func New(t testing.TB, checkout, scaffold string) *Project {
 	t.Helper()
 	tools := t.TempDir() // where kubebuilder and what go install makes are
-	p := &Project{Dir: filepath.Join(t.TempDir(), "guestbook"), Env: append(os.Environ(),
-		"GOPROXY="+newProxy(t, checkout), "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-buildvcs=false",
+	goproxy, version := publish.Checkout(t, checkout)
+	p := &Project{Dir: filepath.Join(t.TempDir(), "guestbook"), Version: version, Env: append(os.Environ(),
+		"GOPROXY="+goproxy, "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-buildvcs=false",
 		"GOBIN="+tools, "PATH="+tools+string(filepath.ListSeparator)+os.Getenv("PATH"),
 	)}
 	p.Env = append(p.Env, setupEnvtest(t, tools, checkout)...)
