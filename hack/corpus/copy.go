@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -148,7 +149,7 @@ func copyPackage(from, to string) ([]string, error) {
 // writeModFile requires, of what the module requires, the modules that the copied packages import.
 func (s source) writeModFile(from, to, root string, external map[string]bool) error {
 	content, err := os.ReadFile(filepath.Join(from, "go.mod"))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // old modules have none, and take what we require
 		return err
 	}
 	theirs, err := modfile.ParseLax("go.mod", content, nil)
