@@ -73,7 +73,9 @@ func checkEqual[T client.Object, S any](t reporter, kind *patcher.Kind[T, S], a,
 	t.Helper()
 	same := new(S)
 	kind.DeepCopyInto(a, same)
-	if !kind.Equal(a, same) {
+	if _, own := any(a).(json.Marshaler); !own && !kind.Equal(a, same) {
+		// A protobuf message, which writes its JSON itself, has state that copies do not share. For these Equal is sound, and may
+		// be wrong about equal ones: that costs a diff, which is empty.
 		t.Errorf("a copy is not equal to %s", text(t, a))
 	}
 	sound(t, kind, a, b)
