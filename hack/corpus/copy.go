@@ -142,8 +142,44 @@ func copyPackage(from, to string) ([]string, error) {
 		if err := os.WriteFile(filepath.Join(to, name), content, 0o666); err != nil {
 			return nil, err
 		}
+		if err := copyEmbedded(from, to, content); err != nil {
+			return nil, err
+		}
 	}
 	return imports, nil
+}
+
+// copyEmbedded copies the files that a Go file embeds.
+func copyEmbedded(from, to string, source []byte) error {
+	for line := range strings.Lines(string(source)) {
+		patterns, embeds := strings.CutPrefix(line, "//go:embed ")
+		if !embeds {
+			continue
+		}
+		for _, pattern := range strings.Fields(patterns) {
+			names, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				rel, err := filepath.Rel(from, name)
+				if err != nil {
+					return err
+				}
+				content, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o777); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(to, rel), content, 0o666); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // writeModFile requires, of what the module requires, the modules that the copied packages import.
