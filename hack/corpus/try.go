@@ -73,6 +73,9 @@ func (o *outcome) resolveModules(work string) error {
 // generate runs the generator until it refuses nothing more.
 func (o *outcome) generate(work string) error {
 	for range len(o.kinds) + 1 {
+		if !slices.ContainsFunc(o.kinds, func(k kind) bool { return k.refused == "" }) {
+			return nil
+		}
 		var faults generator.Errors
 		err := o.run(work)
 		if err == nil {
