@@ -12,7 +12,7 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"github.com/statuspatcher/statuspatcher/lint/audit"
+	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
 )
 
 func TestExitCodes(t *testing.T) {

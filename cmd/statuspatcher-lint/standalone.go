@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/audit"
-	"github.com/statuspatcher/statuspatcher/lint/driver"
+	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 )
 
 // command is what the command line asks for.
 type command struct {
-	opts     lint.Options
+	opts     check.Options
 	audit    bool
 	fix      bool
 	diff     bool

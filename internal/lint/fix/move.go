@@ -1,0 +1,230 @@
+package fix
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
+	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
+)
+
+// Patchers finds the package with the generated patchers of an API package; empty if there is none.
+type Patchers func(apiPackage string) (path string)
+
+// place is an object in a declared function.
+type place struct {
+	fn   *flow.Func
+	path string
+}
+
+// move rewrites, for each function and object, the read and all status writes to the generated patcher, where fetch, base
+// and flush stand in that function, or in helpers that only it calls.
+func move(findings []*class.Finding, s *safety, patchers Patchers) {
+	if patchers == nil {
+		return
+	}
+	groups, order := byPlace(findings)
+	helpers := map[place][]*helper{}
+	for _, p := range order {
+		if h, owner := asHelper(p, groups[p]); h != nil {
+			helpers[owner] = append(helpers[owner], h)
+			if groups[owner] == nil && len(helpers[owner]) == 1 {
+				order = append(order, owner)
+			}
+		}
+	}
+	for _, p := range order {
+		moveOne(p, groups[p], helpers[p], s, patchers)
+	}
+}
+
+func byPlace(findings []*class.Finding) (groups map[place][]*class.Finding, order []place) {
+	groups = map[place][]*class.Finding{}
+	for _, f := range findings {
+		if f.Site == nil || !f.Site.Status || f.Site.Object() == nil || f.Class == class.Generated {
+			continue
+		}
+		p := place{f.Fn.Outermost(), f.Fn.Path(f.Site.Object())}
+		if groups[p] == nil {
+			order = append(order, p)
+		}
+		groups[p] = append(groups[p], f)
+	}
+	return groups, order
+}
+
+// moveOne moves a function with its helpers, or else alone.
+func moveOne(p place, sites []*class.Finding, helpers []*helper, s *safety, patchers Patchers) {
+	for _, with := range [][]*helper{helpers, nil} {
+		m := &mover{fn: p.fn, path: p.path, sites: sites, helpers: with, safety: s, patchers: patchers}
+		if len(m.all()) == 0 {
+			return
+		}
+		if edits, ok := m.edits(); ok {
+			for _, f := range m.all() {
+				f.Fixes = append(f.Fixes, class.FixEdit{Message: "Write by the generated patcher", Safe: true, Edits: edits})
+			}
+			return
+		}
+	}
+}
+
+// mover moves one object of one function.
+type mover struct {
+	fn       *flow.Func
+	path     string
+	sites    []*class.Finding
+	helpers  []*helper
+	safety   *safety
+	patchers Patchers
+
+	obj     *types.Var // the object's variable
+	value   bool       // it is a struct, not a pointer
+	kind    *types.Named
+	child   string                 // import path of the patcher package
+	patcher string                 // name of the patcher's variable
+	errName string                 // name of the read's error, which is the function's from then on
+	runtime bool                   // the code names the runtime's package
+	client  string                 // the client that reads and writes it
+	get     ast.Node               // the read
+	moved   map[*ast.CallExpr]bool // other writes of the object that go through the patcher, too
+	outer   bool                   // the object is declared around the function, which gets its own
+	out     []class.Edit
+}
+
+func (m *mover) edits() ([]class.Edit, bool) {
+	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.readOnce, m.finalizers, m.uses, m.safe, m.flushes, m.handOn, m.imports} {
+		if !step() {
+			return nil, false
+		}
+	}
+	return m.out, true
+}
+
+func (m *mover) replace(from, to token.Pos, text string) {
+	m.out = append(m.out, class.Edit{Pos: from, End: to, Text: text})
+}
+
+// movable: only classes whose fault, if any, the patcher cures, and none that a directive allows.
+func (m *mover) movable() bool {
+	if m.fn.Decl == nil || m.path == "" {
+		return false
+	}
+	for _, f := range m.all() {
+		switch f.Class {
+		case class.BlindMerge, class.StaleBase, class.Locked, class.Update:
+		default:
+			return false
+		}
+		if f.Allowed != "" || f.Dropped && !m.writtenLater(f) || len(f.Site.Options()) > 0 || f.Site.Writer != kube.SubResource {
+			return false
+		}
+		// What runs again with a fresh read each time needs Retry, not Flush.
+		for fn := f.Fn; fn.Lit != nil; fn = fn.Outer {
+			if call, ok := fn.Parent(fn.Lit).(*ast.CallExpr); ok && kube.IsRepeater(fn.Pkg.Callee(call)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// object: a local variable of a concrete kind that has a patcher package.
+func (m *mover) object() bool {
+	objects := make([]ast.Expr, 0, len(m.sites)+len(m.helpers))
+	for _, f := range m.sites {
+		objects = append(objects, f.Site.Object())
+	}
+	for _, h := range m.helpers {
+		objects = append(objects, h.argument())
+	}
+	for _, e := range objects {
+		v := rootIdent(m.fn.Pkg, e)
+		if v == nil || flow.VarPath(v) != m.path || m.obj != nil && m.obj != v {
+			return false
+		}
+		m.obj = v
+	}
+	if _, param := m.fn.ParamIndex(m.obj); param || m.fn.Pkg.Owner(m.obj) != m.fn && !m.outer {
+		return false
+	}
+	_, pointer := types.Unalias(m.obj.Type()).(*types.Pointer)
+	m.value = !pointer
+	m.kind = kube.Named(m.obj.Type())
+	if m.kind == nil || m.kind.TypeArgs().Len() > 0 || m.kind.Obj().Pkg() == nil || types.IsInterface(m.kind) {
+		return false
+	}
+	m.child = m.patchers(m.kind.Obj().Pkg().Path())
+	return m.child != ""
+}
+
+func rootIdent(pkg *flow.Package, e ast.Expr) *types.Var {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		e = u.X
+	}
+	return pkg.Var(e)
+}
+
+// safe: nothing writes the object between the read and any of the writes, but these writes themselves.
+func (m *mover) safe() bool {
+	m.safety.ignore = map[*ast.CallExpr]bool{}
+	for _, f := range m.all() {
+		m.safety.ignore[f.Call] = true
+	}
+	for call := range m.moved {
+		m.safety.ignore[call] = true
+	}
+	defer func() { m.safety.ignore = nil }()
+	for _, f := range m.all() {
+		if !m.safety.freshUntil(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// uses: a struct variable becomes a pointer, so it may be used only by address or by selector; no other assignment.
+func (m *mover) uses() bool {
+	ok := true
+	ast.Inspect(m.fn.Body(), func(n ast.Node) bool {
+		id, isIdent := n.(*ast.Ident)
+		if !isIdent || m.fn.Pkg.Info.Uses[id] != m.obj {
+			return ok
+		}
+		switch p := m.fn.Parent(id).(type) {
+		case *ast.SelectorExpr:
+		case *ast.UnaryExpr:
+			if m.value && p.Op == token.AND {
+				m.replaceUse(p)
+			} else {
+				ok = ok && !m.value
+			}
+		case *ast.AssignStmt:
+			for _, lhs := range p.Lhs {
+				ok = ok && lhs != ast.Expr(id)
+			}
+			ok = ok && !m.value
+		default:
+			ok = ok && !m.value
+		}
+		return ok
+	})
+	return ok
+}
+
+// replaceUse turns &cell into cell, unless the statement around it is rewritten anyway.
+func (m *mover) replaceUse(u *ast.UnaryExpr) {
+	for _, f := range m.sites {
+		if f.Call.Pos() <= u.Pos() && u.End() <= f.Call.End() {
+			return
+		}
+	}
+	for _, e := range m.out {
+		if e.Pos <= u.Pos() && u.End() <= e.End {
+			return
+		}
+	}
+	m.replace(u.Pos(), u.X.Pos(), "")
+}
