@@ -128,7 +128,7 @@ func TestFixForms(t *testing.T) {
 	}
 }
 
-const keptWrites = 17
+var statusWrite = regexp.MustCompile(`\.Status\(\)\.(Update|Patch)\(`)
 
 // What would do something else after a rewrite is left alone. TestFixForms is the control: there the same forms, without what
 // stands in the way here, are rewritten.
@@ -139,13 +139,33 @@ func TestFixKeeps(t *testing.T) {
 	if code != exitFindings || stderr != "" {
 		t.Errorf("exit code %d, expected %d: %s", code, exitFindings, stderr)
 	}
+	writes := 0
 	for name, text := range sources(t, filepath.Join(dir, "kept")) {
+		writes += len(statusWrite.FindAllString(text, -1))
 		if before[name] != text {
 			t.Errorf("-fix changed %s:\n%s", name, text)
 		}
 	}
-	if found := strings.Count("\n"+stdout, "\nkept/"); found != keptWrites {
-		t.Errorf("%d writes are reported, expected %d:\n%s", found, keptWrites, stdout)
+	if found := strings.Count("\n"+stdout, "\nkept/"); found != writes {
+		t.Errorf("%d writes are reported, expected %d:\n%s", found, writes, stdout)
+	}
+}
+
+// Where the error of the read is handled with the object in hand, Fetch, which returns none there, cannot take the place of
+// Get; the lock can be added.
+func TestFixLocksOnly(t *testing.T) {
+	dir := module(t, "fixes")
+	_, stdout, stderr := runLint(t, "-fix", "./errorbranch")
+	if stdout != "" || stderr != "" {
+		t.Errorf("left unfixed:\n%s%s", stdout, stderr)
+	}
+	for name, text := range sources(t, filepath.Join(dir, "errorbranch")) {
+		if strings.Contains(text, "Fetch(") || strings.Contains(text, "Flush(") {
+			t.Errorf("-fix moved %s:\n%s", name, text)
+		}
+		if writes, locks := strings.Count(text, ".Status().Patch("), strings.Count(text, "MergeFromWithOptimisticLock{}"); writes != locks {
+			t.Errorf("%d patches and %d locks in %s", writes, locks, name)
+		}
 	}
 }
 

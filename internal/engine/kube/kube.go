@@ -256,3 +256,30 @@ func StatusField(t types.Type) *types.Var {
 	}
 	return nil
 }
+
+// AnyKind reports whether a type says nothing about the kind of the object that it holds: an interface, an unstructured
+// object, metadata alone.
+func AnyKind(n *types.Named) bool {
+	if types.IsInterface(n) {
+		return true
+	}
+	switch PkgPath(n.Obj()) {
+	case UnstructuredPath:
+		return true
+	case MetaPath:
+		return n.Obj().Name() == "PartialObjectMetadata"
+	}
+	return false
+}
+
+// AppliedKind is the kind that a generated apply configuration is for.
+func AppliedKind(n *types.Named) (kind string, ok bool) {
+	return strings.CutSuffix(n.Obj().Name(), "ApplyConfiguration")
+}
+
+// IsStandard reports whether an object is declared in the standard library, or is built in.
+func IsStandard(obj types.Object) bool {
+	path := PkgPath(obj)
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}

@@ -207,3 +207,15 @@ func ReturnsWriter(fn *types.Func) (status, named bool) {
 	}
 	return false, false
 }
+
+// IsDelete reports whether fn deletes objects: by a client of controller-runtime or by a clientset.
+func IsDelete(fn *types.Func) bool {
+	if fn == nil || fn.Signature().Recv() == nil {
+		return false
+	}
+	if _, verb := Kind(fn); verb == Delete {
+		return true
+	}
+	last := variadicElem(fn)
+	return fn.Name() == "DeleteAllOf" && last != nil && PkgPath(last) == ClientPath
+}

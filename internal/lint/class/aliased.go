@@ -148,13 +148,12 @@ func (c *Classifier) callChanges(f *flow.Func, call *ast.CallExpr, touches func(
 		return false
 	}
 	if fn == nil {
-		if f.Pkg.Var(call.Fun) != nil {
-			return true // a function value may hold on to anything
-		}
 		if isBuiltin(f.Pkg, call, "delete") || isBuiltin(f.Pkg, call, "copy") || isBuiltin(f.Pkg, call, "clear") {
 			return touches(call.Args[0])
 		}
-		return false
+		_, lit := ast.Unparen(call.Fun).(*ast.FuncLit)
+		tv := f.Pkg.Info.Types[call.Fun]
+		return !lit && !tv.IsBuiltin() // a function value may hold on to anything
 	}
 	if leavesAlone(fn) {
 		return false

@@ -126,9 +126,10 @@ type Finding struct {
 type FixEdit struct {
 	Message string
 	// Safe is false for a fix that is only suggested: somebody must read the code before it is applied.
-	Safe  bool
-	Doubt string // why it is only suggested
-	Edits []Edit
+	Safe     bool
+	Doubt    string    // why it is only suggested
+	DoubtPos token.Pos // the place that decides
+	Edits    []Edit
 }
 
 // Edit replaces source text.

@@ -19,7 +19,7 @@ func (m *mover) fetch() bool {
 		return false
 	}
 	call, errName, cond := getOf(m.fn, get)
-	if call == nil || len(call.Args) != 3 {
+	if call == nil || len(call.Args) != 3 || !m.leavesOnError(get) {
 		return false
 	}
 	c := clientOf(m.fn, call)
@@ -45,6 +45,22 @@ func (m *mover) fetch() bool {
 	}
 	m.dropLine(decl)
 	return true
+}
+
+// leavesOnError: where the read has failed, the function returns at once and does not use the object. Fetch returns none
+// there, so that any use would dereference nil.
+func (m *mover) leavesOnError(get ast.Stmt) bool {
+	_, _, check := getOf(m.fn, get)
+	a, _ := get.(*ast.AssignStmt)
+	if check == nil {
+		check = nextIf(m.fn, get)
+	} else {
+		a, _ = check.Init.(*ast.AssignStmt)
+	}
+	if check == nil || a == nil || check.Else != nil || !isNotNil(m.fn.Pkg, check.Cond, m.fn.Pkg.Var(a.Lhs[0])) {
+		return false
+	}
+	return leaves(check.Body) && !mentions(m.fn.Pkg, check.Body, m.obj)
 }
 
 // readOnce: nothing else reads into the object, which would leave the patcher with the base of the first read.

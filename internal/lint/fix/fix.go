@@ -10,14 +10,13 @@
 package fix
 
 import (
-	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
 // Suggest adds fixes to the findings of a package. patchers says which patcher packages exist.
 func Suggest(findings []*class.Finding, tracker *object.Tracker, patchers Patchers) {
-	s := &safety{tracker: tracker, busy: map[*flow.Func]bool{}}
+	s := &safety{tracker: tracker}
 	move(findings, s, patchers)
 	retryBlocks(findings, s, patchers)
 	for _, f := range findings {

@@ -40,28 +40,33 @@ func itemPath(f *flow.Func, loop *ast.RangeStmt, path string) bool {
 
 // listFresh: the list was read in this function, and since then nothing can have written its items but the loop itself,
 // each item in its own turn.
-func (s *safety) listFresh(f *flow.Func, loop *ast.RangeStmt, item string) bool {
-	list := f.Path(loop.X)
-	if list == "" {
-		return false
+func (s *safety) listFresh(f *flow.Func, loop *ast.RangeStmt, item subject) *doubt {
+	list := item.in(f.Path(loop.X))
+	if list.path == "" {
+		return doubtAt(loop, notRead)
 	}
-	fresh := true
-	s.others = item
+	var found *doubt
+	inLoop := list
+	inLoop.others = item.path
+	w := s.writes(inLoop, f)
 	f.Walk(f.At(loop.X), func(p flow.Point) bool {
-		if inside := loop.Body.Pos() <= p.Node().Pos() && p.Node().End() <= loop.Body.End(); inside {
-			fresh = fresh && !s.mayWrite(f, p.Node(), list)
+		if inside := within(loop.Body, p.Node()); inside && found == nil {
+			found = w.at(f, p.Node())
 		}
-		return fresh
+		return found == nil
 	})
-	s.others = ""
+	w = s.writes(list, f)
 	entry := f.WalkBack(f.At(loop.X), func(p flow.Point) bool {
-		if lists(f, p.Node(), list) {
+		if found != nil || lists(f, p.Node(), list.path) {
 			return false
 		}
-		fresh = fresh && !s.mayWrite(f, p.Node(), list)
-		return fresh
+		found = w.at(f, p.Node())
+		return found == nil
 	})
-	return fresh && !entry
+	if found == nil && entry {
+		return doubtAt(loop, "where the list was read cannot be seen, and a lock on an old version conflicts forever")
+	}
+	return found
 }
 
 // lists: the node reads the list whose items are at path.
@@ -75,6 +80,3 @@ func lists(f *flow.Func, n ast.Node, path string) bool {
 	})
 	return found
 }
-
-// other: the path is that of an item in its own turn of the loop, and not the one in question.
-func (s *safety) other(path string) bool { return s.others != "" && flow.Within(path, s.others) }

@@ -30,25 +30,31 @@ func lock(f *class.Finding, s *safety) {
 		return
 	}
 	doubt := lockDoubt(f, s, call)
-	f.Fixes = append(f.Fixes, class.FixEdit{Message: lockMessage, Safe: doubt == "", Doubt: doubt, Edits: edits})
+	f.Fixes = append(f.Fixes, suggestion(lockMessage, doubt, edits))
 }
 
-// lockDoubt is why the lock is only suggested; empty where it is safe.
-func lockDoubt(f *class.Finding, s *safety, merge *ast.CallExpr) string {
+// suggestion is a fix that is made only where there is no doubt.
+func suggestion(message string, d *doubt, edits []class.Edit) class.FixEdit {
+	if d == nil {
+		return class.FixEdit{Message: message, Safe: true, Edits: edits}
+	}
+	return class.FixEdit{Message: message, Doubt: d.why, DoubtPos: d.pos, Edits: edits}
+}
+
+// lockDoubt is why the lock is only suggested; nil where it is safe.
+func lockDoubt(f *class.Finding, s *safety, merge *ast.CallExpr) *doubt {
 	switch {
 	case f.Merge.Frame.Fn.Pkg != f.Fn.Pkg:
-		return "the patch is made in another package, and may be used by other writes"
+		return doubtAt(merge, "the patch is made in another package, and may be used by other writes")
 	case f.Dropped:
-		return "the write's error is dropped, so that a conflict would lose the status"
+		return doubtAt(f.Site.Node, droppedDoubt)
 	case usedElsewhere(f, merge):
-		return "the patch is used by other writes, too"
-	case !s.freshUntil(f):
-		return notSeen
+		return doubtAt(merge, "the patch is used by other writes, too")
 	}
-	return ""
+	return s.freshUntil(f, nil)
 }
 
-const notSeen = "whether anything writes the object between its read and this patch cannot be seen, and a lock on an old version conflicts for ever"
+const droppedDoubt = "the write's error is dropped, so that a conflict would lose the status"
 
 // lockEdits add the option to a call that makes a diff; nil where the call does not say by which name it is imported.
 func lockEdits(pkg *flow.Package, merge *ast.CallExpr) []class.Edit {

@@ -169,16 +169,15 @@ func rootIdent(pkg *flow.Package, e ast.Expr) *types.Var {
 
 // safe: nothing writes the object between the read and any of the writes, but these writes themselves.
 func (m *mover) safe() bool {
-	m.safety.ignore = map[*ast.CallExpr]bool{}
+	ignore := map[*ast.CallExpr]bool{}
 	for _, f := range m.all() {
-		m.safety.ignore[f.Call] = true
+		ignore[f.Call] = true
 	}
 	for call := range m.moved {
-		m.safety.ignore[call] = true
+		ignore[call] = true
 	}
-	defer func() { m.safety.ignore = nil }()
 	for _, f := range m.all() {
-		if !m.safety.freshUntil(f) {
+		if m.safety.freshUntil(f, ignore) != nil {
 			return false
 		}
 	}

@@ -31,14 +31,11 @@ func recapture(f *class.Finding, s *safety) {
 	if _, locked := lockedText(f.Fn.Pkg, merge); !locked {
 		edits = append(edits, lockEdits(f.Fn.Pkg, merge)...)
 	}
-	doubt := ""
-	switch {
-	case f.Dropped:
-		doubt = "the write's error is dropped, so that a conflict would lose the status"
-	case !s.freshUntil(f):
-		doubt = notSeen
+	d := s.freshUntil(f, nil)
+	if f.Dropped {
+		d = doubtAt(f.Site.Node, droppedDoubt)
 	}
-	f.Fixes = append(f.Fixes, class.FixEdit{Message: recaptureMessage, Safe: doubt == "", Doubt: doubt, Edits: edits})
+	f.Fixes = append(f.Fixes, suggestion(recaptureMessage, d, edits))
 }
 
 type recapturer struct {

@@ -106,15 +106,16 @@ func (b *retryBlock) returnsOnly(get ast.Stmt) bool {
 
 // alone: nothing else in the block can write the object.
 func (b *retryBlock) alone() bool {
-	b.safety.kind, b.safety.keys = b.site.Kind, b.safety.keysOf(b.fn, b.path)
-	b.safety.ignore = map[*ast.CallExpr]bool{b.site.Call: true}
-	defer func() { b.safety.ignore = nil }()
-	quiet := true
+	sub := subject{path: b.path, kind: b.site.Kind, keys: keysOf(b.fn, b.path), ignore: map[*ast.CallExpr]bool{b.site.Call: true}}
+	w := b.safety.writes(sub, b.fn)
+	found := w.meanwhile(b.fn, b.site.Call)
 	b.fn.Walk(b.fn.Entry(), func(p flow.Point) bool {
-		quiet = quiet && !b.safety.mayWrite(b.fn, p.Node(), b.path)
-		return quiet
+		if found == nil {
+			found = w.at(b.fn, p.Node())
+		}
+		return found == nil
 	})
-	return quiet
+	return found == nil
 }
 
 // skips: where the block returns without a write, the status is as it was read; Retry writes what it finds changed.
