@@ -37,7 +37,6 @@ func (fo *Follower) Follow(f *flow.Func, call *ast.CallExpr) Outcome { return fo
 
 func (fo *Follower) follow(f *flow.Func, call *ast.CallExpr, depth int) Outcome {
 	w := &walk{fo: fo, f: f, site: call, start: newState()}
-	w.nonNilAround(call)
 	end := w.consume(call)
 	switch end {
 	case kept:
@@ -45,24 +44,38 @@ func (fo *Follower) follow(f *flow.Func, call *ast.CallExpr, depth int) Outcome 
 	case returned:
 		w.out.Returned = true
 	case walked:
-		w.run()
+		for _, s := range w.arrivals(call) {
+			w.runIn(s)
+		}
 	}
 	if w.again {
 		w.out.Dropped = false
 	}
-	if w.out.Returned && !w.out.Dropped {
-		if up, ok := fo.callers(f, depth); ok {
-			if w.out.Tested == token.NoPos {
-				w.out.Tested = up.Tested
-			}
-			w.out.Dropped, w.out.At = up.Dropped, up.At
-		}
-	}
-	return w.out
+	return fo.above(f, w, depth)
 }
 
-// callers joins what the callers of f do with its error: dropped only if all of them drop it. A Reconcile is called by
-// the controller, which queues the work again, whoever else calls it.
+// above adds what callers do with what the function returns.
+func (fo *Follower) above(f *flow.Func, w *walk, depth int) Outcome {
+	out := w.out
+	if out.Dropped {
+		return out
+	}
+	if out.Returned {
+		if up, ok := fo.callers(f, depth); ok {
+			if out.Tested == token.NoPos {
+				out.Tested = up.Tested
+			}
+			out.Dropped, out.At = up.Dropped, up.At
+		}
+	}
+	if w.told && !out.Dropped {
+		out.At, out.Dropped = fo.resultDropped(f)
+	}
+	return out
+}
+
+// callers joins what the callers of f do with its error: dropped if one of them drops it. A Reconcile is called by the
+// controller, which queues the work again, whoever else calls it.
 func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if depth > maxCallers {
 		return Outcome{}, false
@@ -85,16 +98,15 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}
-	all, seen := Outcome{Dropped: true}, false
+	all, seen := Outcome{}, false
 	for _, c := range calls {
 		if c.In == f {
 			continue // recursion, or a method that hands on to another of the same interface
 		}
 		seen = true
 		o := fo.follow(c.In, c.Expr, depth+1)
-		all.Dropped = all.Dropped && o.Dropped
-		if o.Dropped {
-			all.At = o.At
+		if o.Dropped && !all.Dropped {
+			all.Dropped, all.At = true, o.At
 		}
 		if o.Tested.IsValid() && (fo.Others == nil || !fo.Others(f)) {
 			all.Tested = o.Tested

@@ -9,26 +9,26 @@ import (
 )
 
 // nonNilAround notes the errors that are known not to be nil where n stands, from the conditions around it.
-func (w *walk) nonNilAround(n ast.Node) {
+func (w *walk) nonNilAround(n ast.Node, s *state) {
 	for p := w.f.Parent(n); p != nil && n != w.f.Node(); n, p = p, w.f.Parent(p) {
 		switch x := p.(type) {
 		case *ast.IfStmt:
 			switch n {
 			case x.Body:
-				w.noteConjuncts(x.Cond, token.NEQ)
+				w.noteConjuncts(x.Cond, token.NEQ, s)
 			case x.Else:
-				w.noteConjuncts(x.Cond, token.EQL)
+				w.noteConjuncts(x.Cond, token.EQL, s)
 			}
 		case *ast.CaseClause:
 			if len(x.List) == 1 {
-				w.noteConjuncts(x.List[0], token.NEQ)
+				w.noteConjuncts(x.List[0], token.NEQ, s)
 			}
 		}
 	}
 }
 
-func (w *walk) noteConjuncts(cond ast.Expr, op token.Token) {
-	w.eachConjunct(cond, op, func(v *types.Var) { w.start.nonNil[v] = true })
+func (w *walk) noteConjuncts(cond ast.Expr, op token.Token, s *state) {
+	w.eachConjunct(cond, op, func(v *types.Var) { s.nonNil[v] = true })
 }
 
 // eachConjunct visits the errors that are not nil if cond is true, or, for EQL, if it is false.
@@ -53,8 +53,12 @@ func (w *walk) nonNilIf(cond ast.Expr, op token.Token) *types.Var {
 	if !ok || b.Op != op || !isNil(b.Y) {
 		return nil
 	}
-	v := w.f.Pkg.Var(b.X)
-	if v == nil || !kube.IsError(v.Type()) {
+	x := ast.Unparen(b.X)
+	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && ignores(w.f.Pkg.Callee(call)) {
+		x = call.Args[0] // what is not nil without some errors is not nil
+	}
+	v := w.f.Pkg.Var(x)
+	if v == nil || !isErrorType(v.Type()) {
 		return nil
 	}
 	return v

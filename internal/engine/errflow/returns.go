@@ -31,6 +31,9 @@ func (w *walk) ret(ret *ast.ReturnStmt, s *state) {
 		w.out.Returned = true
 		return
 	}
+	if w.startsOver(ret) {
+		return
+	}
 	if w.asksAgain(ret, results) {
 		w.again = true
 		return
@@ -78,6 +81,26 @@ func (w *walk) carries(ret *ast.ReturnStmt, results *types.Tuple, s *state) bool
 	return false
 }
 
+// startsOver: the whole reconcile is done again.
+func (w *walk) startsOver(ret *ast.ReturnStmt) bool {
+	found := false
+	w.f.EachCall(ret, func(c *ast.CallExpr) {
+		fn := w.f.Pkg.Callee(c)
+		found = found || kube.IsReconcile(fn) || fn != nil && fn == w.f.Obj && !w.handsOver(c)
+	})
+	return found
+}
+
+// handsOver: a call of the function itself gets the object that was written, or another one: what was edited is lost.
+func (w *walk) handsOver(call *ast.CallExpr) bool {
+	for _, a := range call.Args {
+		if kube.IsObject(w.f.Pkg.TypeOf(a)) {
+			return true
+		}
+	}
+	return false
+}
+
 // asksAgain: a condition that is polled says that it is not done. What it works through by then is for its own
 // bookkeeping, which is not followed.
 func (w *walk) asksAgain(ret *ast.ReturnStmt, results *types.Tuple) bool {
@@ -115,19 +138,28 @@ func (w *walk) tells(ret *ast.ReturnStmt, results *types.Tuple, i int, s *state)
 		e = ret.Results[i]
 	}
 	switch {
-	case kube.IsError(t):
+	case isErrorType(t):
 		if e == nil {
 			return len(ret.Results) == 0 && s.nonNil[results.At(i)]
 		}
-		v := w.f.Pkg.Var(e)
-		return v != nil && s.nonNil[v] || makesError(w.f.Pkg, e)
+		return w.neverNil(e, s, 0) || w.ignoredOther(e, s)
 	case kube.IsResult(t):
 		if e == nil {
 			return false
 		}
-		return w.resultRequeues(e)
+		if !w.resultRequeues(e) {
+			return false
+		}
+		w.told = true
+		return true
 	}
 	return w.onlyOnError(ret)
+}
+
+// ignoredOther: another error that is not nil is returned, unless it is of a kind that the caller need not know.
+func (w *walk) ignoredOther(e ast.Expr, s *state) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok && len(call.Args) == 1 && ignores(w.f.Pkg.Callee(call)) && w.neverNil(call.Args[0], s, 0)
 }
 
 func (w *walk) resultRequeues(e ast.Expr) bool {
@@ -147,7 +179,7 @@ func (w *walk) resultRequeues(e ast.Expr) bool {
 			if v.Kind == flow.Zero && w.f.Pkg.Var(e) != nil && w.filledIn(w.f.Pkg.Var(e)) {
 				return true
 			}
-			if v.Kind == flow.Parameter || v.Kind == flow.Opaque {
+			if v.Kind == flow.Parameter || v.Kind == flow.Opaque || v.Kind == flow.Global {
 				return true
 			}
 		}
@@ -178,39 +210,6 @@ func (w *walk) onlyOnError(ret *ast.ReturnStmt) bool {
 		probe.run()
 	}
 	return !w.success[ret]
-}
-
-// makesError: a call that makes a new error and never nil.
-func makesError(pkg *flow.Package, e ast.Expr) bool {
-	switch x := ast.Unparen(e).(type) {
-	case *ast.UnaryExpr:
-		_, lit := x.X.(*ast.CompositeLit)
-		return lit
-	case *ast.CompositeLit:
-		return true
-	case *ast.SelectorExpr, *ast.Ident:
-		// A package variable of type error is a sentinel.
-		id, ok := x.(*ast.Ident)
-		if sel, isSel := x.(*ast.SelectorExpr); isSel {
-			id, ok = sel.Sel, true
-		}
-		if !ok {
-			return false
-		}
-		v, isVar := pkg.Info.Uses[id].(*types.Var)
-		return isVar && v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
-	case *ast.CallExpr:
-		fn := pkg.Callee(x)
-		if fn == nil {
-			return false
-		}
-		if kube.IsFunc(fn, "fmt", "Errorf") || kube.IsFunc(fn, kube.ReconcilePath, "TerminalError") {
-			return true
-		}
-		path := kube.PkgPath(fn)
-		return strings.HasSuffix(path, "errors") && strings.HasPrefix(fn.Name(), "New") || strings.HasSuffix(path, "errors") && fn.Name() == "Errorf"
-	}
-	return false
 }
 
 // asksRequeue: an assignment to result.Requeue or result.RequeueAfter.

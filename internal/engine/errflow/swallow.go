@@ -27,17 +27,22 @@ func (w *walk) swallows(call *ast.CallExpr, carries func(ast.Expr) bool) bool {
 }
 
 // Swallowers remembers which functions return nil for a conflict that they get.
-type Swallowers map[*flow.Func]bool
+type Swallowers map[parameter]bool
+
+type parameter struct {
+	fn    *flow.Func
+	index int
+}
 
 func (s Swallowers) dropsParam(d *flow.Func, i int) bool {
-	if drops, known := s[d]; known || d.Graph() == nil {
+	at := parameter{d, i}
+	if drops, known := s[at]; known || d.Graph() == nil {
 		return drops
 	}
-	s[d] = false                                                    // while it is looked at
-	nowhere := &ast.CallExpr{Fun: d.Type(), Rparen: d.Type().Pos()} // outside the body: no statement holds it
-	inner := &walk{fo: &Follower{Queues: Queues{}, Swallowers: s}, f: d, site: nowhere, start: newState()}
+	s[at] = false // while it is looked at
+	inner := &walk{fo: &Follower{Queues: Queues{}, Swallowers: s}, f: d, site: nowhere(d), start: newState()}
 	inner.start.tainted[d.Param(i)] = true
 	inner.block(d.Entry().Next(), inner.start, map[string]bool{})
-	s[d] = inner.out.Dropped && !inner.out.Returned
-	return s[d]
+	s[at] = inner.out.Dropped && !inner.out.Returned
+	return s[at]
 }

@@ -20,6 +20,20 @@ type walk struct {
 	success map[*ast.ReturnStmt]bool // returns that the way without an error reaches; nil until asked
 	probing bool                     // on that way
 	again   bool                     // some way asks for another attempt
+	told    bool                     // some way says so by the result of a reconcile
+}
+
+// runIn walks from the call in one of the states in which control reaches it.
+func (w *walk) runIn(known *state) {
+	start := w.start
+	defer func() { w.start = start }()
+	w.start = start.clone()
+	for v := range known.nonNil {
+		if !start.tainted[v] {
+			w.start.nonNil[v] = true
+		}
+	}
+	w.run()
 }
 
 func (w *walk) run() {
@@ -138,7 +152,7 @@ func (w *walk) step(n ast.Node, s *state) bool {
 			return w.call(call, s)
 		}
 	case *ast.SendStmt:
-		return w.probing || !w.mentions(n.Value, s)
+		return w.probing || !w.mentions(n.Value, s) && !kube.IsGenericEvent(w.f.Pkg.TypeOf(n.Value))
 	}
 	return !w.requeues(n)
 }
@@ -195,19 +209,23 @@ func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
 		if v == nil {
 			continue
 		}
+		if kube.IsResult(v.Type()) && w.isResult(v) && w.resultRequeues(rhs) && !w.probing {
+			return false // the function, or the one around it, asks for another attempt
+		}
 		if w.f.Pkg.Owner(v) != w.f {
 			if tainted && !w.probing {
 				return false // a variable of the function around: it is looked at there
 			}
 			continue
 		}
+		made := isErrorType(v.Type()) && w.neverNil(rhs, s, 0)
 		delete(s.nonNil, v)
 		switch {
 		case tainted && holdsError(v.Type()):
 			s.tainted[v] = true
 		case !tainted:
 			delete(s.tainted, v)
-			if makesError(w.f.Pkg, rhs) {
+			if made {
 				s.nonNil[v] = true
 			}
 		}
@@ -272,8 +290,24 @@ func contains(n, inner ast.Node) bool {
 	return n.Pos() <= inner.Pos() && inner.End() <= n.End()
 }
 
+// drop notes a place where the conflict is dropped. The one that stands next behind the write explains most.
 func (w *walk) drop(at token.Pos) {
-	if !w.out.Dropped {
+	if !w.out.Dropped || w.behind(at) && (!w.behind(w.out.At) || at < w.out.At) {
 		w.out.Dropped, w.out.At = true, at
 	}
+}
+
+func (w *walk) behind(at token.Pos) bool { return at >= w.site.Pos() }
+
+// isResult: a named result of the function, or of the one around a literal.
+func (w *walk) isResult(v *types.Var) bool {
+	for f := w.f; f != nil; f = f.Outer {
+		sig := f.Signature()
+		for i := 0; sig != nil && i < sig.Results().Len(); i++ {
+			if sig.Results().At(i) == v {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -173,6 +173,13 @@ func IsResult(t types.Type) bool {
 	return false
 }
 
+// IsGenericEvent reports whether t is the event by which code queues an object itself.
+func IsGenericEvent(t types.Type) bool {
+	n := Named(t)
+	return n != nil && PkgPath(n.Obj()) == "sigs.k8s.io/controller-runtime/pkg/event" &&
+		(n.Obj().Name() == "GenericEvent" || n.Obj().Name() == "TypedGenericEvent")
+}
+
 // IsReconcile reports whether fn is the method that controller-runtime calls for each request, and again when it fails.
 func IsReconcile(fn *types.Func) bool {
 	if fn == nil || fn.Name() != "Reconcile" || fn.Signature().Recv() == nil || !contextFirst(fn) {

@@ -33,8 +33,8 @@ func (c *Classifier) finish(f *Finding) {
 	case Update, Refetch, Locked:
 		out := c.followerOf(s).Follow(s.Fn, s.Call)
 		if out.Dropped && !f.empty {
-			f.set(SwallowedConflict, "a conflict of this write is dropped and nothing is queued again: the status is lost")
-			f.relate(out.At, "the conflict is dropped here")
+			f.set(SwallowedConflict, "a conflict of this write is not returned, and nothing here queues the object again: unless something else does, the status is lost")
+			f.relate(out.At, "the conflict ends here")
 		}
 	}
 }
