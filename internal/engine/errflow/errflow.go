@@ -74,8 +74,9 @@ func (fo *Follower) above(f *flow.Func, w *walk, depth int) Outcome {
 	return out
 }
 
-// callers joins what the callers of f do with its error: dropped if one of them drops it. A Reconcile is called by the
-// controller, which queues the work again, whoever else calls it.
+// callers joins what the callers of f do with its error: dropped if all of them drop it, since a helper that many call is
+// not to blame for one that does its best without. A Reconcile is called by the controller, which queues the work again,
+// whoever else calls it.
 func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if depth > maxCallers {
 		return Outcome{}, false
@@ -98,15 +99,16 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}
-	all, seen := Outcome{}, false
+	all, seen := Outcome{Dropped: true}, false
 	for _, c := range calls {
 		if c.In == f {
 			continue // recursion, or a method that hands on to another of the same interface
 		}
 		seen = true
 		o := fo.follow(c.In, c.Expr, depth+1)
-		if o.Dropped && !all.Dropped {
-			all.Dropped, all.At = true, o.At
+		all.Dropped = all.Dropped && o.Dropped
+		if o.Dropped {
+			all.At = o.At
 		}
 		if o.Tested.IsValid() && (fo.Others == nil || !fo.Others(f)) {
 			all.Tested = o.Tested

@@ -234,18 +234,34 @@ func (r *Reconciler) handsOn(ctx context.Context, cell *v1.Cell) (ctrl.Result, e
 	return ctrl.Result{}, nil
 }
 
-// One caller of two drops the error.
+// Both callers drop the error.
 func (r *Reconciler) twoCallers(ctx context.Context, cell *v1.Cell) error {
 	return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
 }
 
 func (r *Reconciler) careful(ctx context.Context, cell *v1.Cell) error {
-	return r.twoCallers(ctx, cell)
+	if err := r.twoCallers(ctx, cell); err != nil {
+		log.FromContext(ctx).Error(err, "cannot update status")
+	}
+	return nil
 }
 
 func (r *Reconciler) careless(ctx context.Context, cell *v1.Cell) error {
 	_ = r.twoCallers(ctx, cell)
 	return nil
+}
+
+// Near miss of swallowed-conflict: one caller does its best, the other returns the error.
+func (r *Reconciler) bestEffort(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Update(ctx, cell) // want `update: `
+}
+
+func (r *Reconciler) doesItsBest(ctx context.Context, cell *v1.Cell) {
+	_ = r.bestEffort(ctx, cell)
+}
+
+func (r *Reconciler) returnsIt(ctx context.Context, cell *v1.Cell) error {
+	return r.bestEffort(ctx, cell)
 }
 
 // The retry by recursion writes the fresh object, without the edit.
