@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
 	"github.com/statuspatcher/statuspatcher/generator"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 const root = ".."

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 // Each guard over the documents fails on a document that is wrong.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 // testChecks breaks what each check that the guide adds to a project is there for.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 // deadLinks returns the links of a document to files, or to headings in them, that are not there. Other hosts are not asked.

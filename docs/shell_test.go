@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
 	kubebuilderproject "github.com/statuspatcher/statuspatcher/hack/kubebuilder-project"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 // shell does what a document says, block by block. Options of a block, which are not rendered, say what a reader knows:

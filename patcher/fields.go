@@ -60,7 +60,8 @@ func (r fieldReader) read(t reflect.Type) *fields {
 // readStruct follows encoding/json: an embedded struct without a name lends its fields, and an outer field hides them.
 func (r fieldReader) readStruct(t reflect.Type, outer []int, into *fields) {
 	var embedded []reflect.StructField
-	for sf := range t.Fields() {
+	for i := range t.NumField() {
+		sf := t.Field(i)
 		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		switch {
 		case sf.Tag.Get("json") == "-":

@@ -44,7 +44,8 @@ func (r textReader) read(t reflect.Type) texts {
 	defer delete(r, t)
 	var read texts
 	names := map[string]bool{}
-	for sf := range t.Fields() {
+	for i := range t.NumField() {
+		sf := t.Field(i)
 		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		if name == "" {
 			name = sf.Name
@@ -150,7 +151,8 @@ func isPlainStruct(t reflect.Type, inList bool, asked map[plainQuestion]bool) bo
 		return true
 	}
 	asked[question] = true
-	for sf := range t.Fields() {
+	for i := range t.NumField() {
+		sf := t.Field(i)
 		_, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		switch {
 		case sf.Anonymous:

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -152,10 +151,4 @@ func leftBehind(before int) string {
 		}
 	}
 	return ""
-}
-
-// seedRandom makes crypto/rand, and with it UUIDs, repeatable. A parallel test cannot have that.
-func (e *explorer) seedRandom(t *testing.T) {
-	defer func() { _ = recover() }()
-	cryptotest.SetGlobalRandom(t, e.seed)
 }

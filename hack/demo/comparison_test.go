@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/statuspatcher/statuspatcher/docs/markdown"
+	"github.com/statuspatcher/statuspatcher/hack/markdown"
 )
 
 // The figures of a run are its own; what they are of is not.

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statuspatcher/statuspatcher/hack/fuzz/heavystatus"
-	"github.com/statuspatcher/statuspatcher/internal/statusfuzz"
 	"github.com/statuspatcher/statuspatcher/patcher"
+	"github.com/statuspatcher/statuspatcher/patcher/test/statusfuzz"
 )
 
 var (

@@ -17,7 +17,7 @@ var ruleNumber = regexp.MustCompile(`(?m)^\| (S\d\d) \|`)
 
 // A rule of docs/semantics.md without a test, or with tests none of which shows a guard that is broken, is not done.
 func TestEveryRuleHasATestAndAControl(t *testing.T) {
-	doc, err := os.ReadFile("../docs/semantics.md")
+	doc, err := os.ReadFile("../../docs/semantics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

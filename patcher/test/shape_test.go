@@ -34,7 +34,7 @@ func TestS19_AChangedTypeDoesNotCompile(t *testing.T) {
 // compileWith type-checks the generated package against cell_types.go in which old is replaced.
 func compileWith(t *testing.T, old, changed string) []packages.Error {
 	t.Helper()
-	path, err := filepath.Abs("internal/testapi/v1/cell_types.go")
+	path, err := filepath.Abs("../internal/testapi/v1/cell_types.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func compileWith(t *testing.T, old, changed string) []packages.Error {
 		Mode: packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports | packages.NeedExportFile |
 			packages.NeedTypesInfo | packages.NeedFiles | packages.NeedCompiledGoFiles,
 		Overlay: map[string][]byte{path: []byte(edited)},
-	}, "./internal/testapi/v1/v1status")
+	}, "../internal/testapi/v1/v1status")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package operator_test
+package exploration_test
 
 import (
 	"context"

@@ -14,11 +14,11 @@ import (
 
 	databasev1 "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1"
 	databasev1status "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1/v1status"
-	"github.com/statuspatcher/statuspatcher/internal/statusfuzz"
 	"github.com/statuspatcher/statuspatcher/patcher"
-	"github.com/statuspatcher/statuspatcher/patcher/internal/foreignstatus"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 	"github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
+	"github.com/statuspatcher/statuspatcher/patcher/test/foreignstatus"
+	"github.com/statuspatcher/statuspatcher/patcher/test/statusfuzz"
 )
 
 var (

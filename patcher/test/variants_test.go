@@ -41,7 +41,7 @@ func variants() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 func cellCRD(group string) (*apiextensionsv1.CustomResourceDefinition, error) {
-	data, err := os.ReadFile("internal/testapi/crd/testapi.statuspatcher.dev_cells.yaml")
+	data, err := os.ReadFile("crd/testapi.statuspatcher.dev_cells.yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(realserver.Run(m, func(s *realserver.Server) { server = s },
-		realserver.WithCRDDirs("internal/testapi/crd"), realserver.WithCRDs(crds...)))
+		realserver.WithCRDDirs("crd"), realserver.WithCRDs(crds...)))
 }
 
 func newScheme(t testing.TB) *runtime.Scheme {

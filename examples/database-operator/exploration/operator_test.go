@@ -1,5 +1,5 @@
-// Package operator_test explores the example's reconcilers as they are.
-package operator_test
+// Package exploration_test explores the example's reconcilers as they are.
+package exploration_test
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var orders = client.ObjectKey{Namespace: "default", Name: "orders"}
 // newModel is one Database and the example's reconciler of it.
 func newModel(t *testing.T, change ...func(*patchertest.Model)) func() patchertest.Model {
 	t.Helper()
-	crds, err := patchertest.ReadCRDs("../../../examples/database-operator/config/crd")
+	crds, err := patchertest.ReadCRDs("../config/crd")
 	if err != nil {
 		t.Fatal(err)
 	}
