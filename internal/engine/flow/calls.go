@@ -104,6 +104,38 @@ func (f *Func) HeldBy() *types.Var {
 	return nil
 }
 
+// CalledAt are the calls of the local variable that holds a literal, if the function around it does nothing else with the
+// variable: neither defers it, nor hands it on, nor calls it from another literal.
+func (f *Func) CalledAt() []*ast.CallExpr {
+	v := f.HeldBy()
+	if v == nil || f.Outer == nil || len(f.Outermost().AllDefs(v)) != 1 {
+		return nil
+	}
+	var calls []*ast.CallExpr
+	only := true
+	ast.Inspect(f.Outermost().Node(), func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || f.Pkg.Info.Uses[id] != v {
+			return only
+		}
+		call, isCall := f.Parent(id).(*ast.CallExpr)
+		if !isCall || call.Fun != ast.Expr(id) || f.Enclosing(call) != f.Outer {
+			only = false
+			return false
+		}
+		switch f.Parent(call).(type) {
+		case *ast.DeferStmt, *ast.GoStmt:
+			only = false
+		}
+		calls = append(calls, call)
+		return only
+	})
+	if !only {
+		return nil
+	}
+	return calls
+}
+
 // EachCall visits the calls inside a node, without those inside literals.
 func (f *Func) EachCall(node ast.Node, visit func(*ast.CallExpr)) {
 	ast.Inspect(node, func(n ast.Node) bool {

@@ -20,7 +20,7 @@ func (f *Func) FuncValues(e ast.Expr) (fns []*Func, all bool) {
 	for _, v := range Trace(e, &Frame{Fn: f}, nil) {
 		found, known := v.funcs()
 		fns = append(fns, found...)
-		all = all && known && v.Frame.calledInSight()
+		all = all && known && v.Frame.CalledInSight()
 	}
 	return fns, all
 }
@@ -82,7 +82,7 @@ func heldElements(v Value) ([]*Func, bool) {
 	all := true
 	for _, c := range Trace(e, v.Frame, nil) {
 		lit, ok := c.Expr.(*ast.CompositeLit)
-		if !ok || c.Kind != Expression || !c.Frame.calledInSight() || changedLater(c.Frame.Fn, e) {
+		if !ok || c.Kind != Expression || !c.Frame.CalledInSight() || changedLater(c.Frame.Fn, e) {
 			all = false
 			continue
 		}
@@ -122,8 +122,8 @@ func elementFuncs(lit *ast.CompositeLit, fr *Frame) (fns []*Func, all bool) {
 	return fns, all
 }
 
-// calledInSight: where a trace left functions upwards to their callers, all their callers are in sight.
-func (fr *Frame) calledInSight() bool {
+// CalledInSight reports whether, where a trace left functions upwards to their callers, all their callers are in sight.
+func (fr *Frame) CalledInSight() bool {
 	for p := fr; p != nil && p.Below != nil; p = p.Below {
 		if _, call := p.Site.(*ast.CallExpr); !call {
 			continue

@@ -28,6 +28,7 @@ const (
 	ClientsetStatus        // UpdateStatus, ApplyStatus, PatchStatus of a typed or dynamic clientset
 	ClientsetVerb          // Update, Patch, Apply of a clientset: the last strings name the subresource
 	CreateOrPatch          // controllerutil.CreateOrPatch
+	RawREST                // Do of a raw request of client-go's REST client
 	Generated              // Flush, Retry and the like of a generated patcher
 )
 
@@ -218,4 +219,15 @@ func IsDelete(fn *types.Func) bool {
 	}
 	last := variadicElem(fn)
 	return fn.Name() == "DeleteAllOf" && last != nil && PkgPath(last) == ClientPath
+}
+
+// IsRESTRequest reports whether t is a raw request of client-go's REST client.
+func IsRESTRequest(t types.Type) bool { return IsNamed(t, "k8s.io/client-go/rest", "Request") }
+
+// IsRESTDo reports whether fn sends a raw request.
+func IsRESTDo(fn *types.Func) bool {
+	if fn == nil || fn.Signature().Recv() == nil || !IsRESTRequest(fn.Signature().Recv().Type()) {
+		return false
+	}
+	return fn.Name() == "Do" || fn.Name() == "DoRaw"
 }

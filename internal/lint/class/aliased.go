@@ -192,6 +192,9 @@ func leavesAlone(fn *types.Func) bool {
 	if w, _ := kube.Kind(fn); w != kube.NoWriter {
 		return true
 	}
+	if recv := fn.Signature().Recv(); recv != nil && kube.IsRESTRequest(recv.Type()) {
+		return true
+	}
 	name, path := fn.Name(), kube.PkgPath(fn)
 	if errflow.IsLogPackage(path, name) || path == "reflect" || path == "fmt" || strings.HasSuffix(path, "api/equality") ||
 		strings.HasPrefix(path, kube.ClientPath) || path == "encoding/json" && name == "Marshal" {

@@ -120,24 +120,52 @@ func segments(fr *flow.Frame, start ast.Node, s *site.Site, obj ast.Expr) ([]Seg
 		return nil, false
 	}
 	segs := make([]Segment, len(chain))
+	var extra []Segment
 	path := pathsOf(s.Fn, obj)
 	for i := len(chain) - 1; i >= 0; i-- {
 		p := chain[i]
 		seg := Segment{Fn: p.Fn, From: p.Fn.Entry(), To: p.Fn.At(s.Node), Site: s.Node, Paths: path}
 		if p.Below != nil {
 			seg.To, seg.Site = p.Fn.At(p.Site), p.Site
-			if lit, ok := p.Site.(*ast.FuncLit); ok {
-				seg.Deferred = p.Fn.Pkg.FuncAt(lit) != nil && !p.Fn.Pkg.FuncAt(lit).RunsInPlace()
-			}
 			seg.Paths = lift(path, p)
+			if lit, ok := p.Site.(*ast.FuncLit); ok {
+				var more []Segment
+				seg, more = litSegments(seg, p.Fn.Pkg.FuncAt(lit))
+				extra = append(extra, more...)
+			}
 		}
 		if i == 0 {
 			seg.From = p.Fn.At(start)
+			for k := range extra {
+				if extra[k].Fn == p.Fn {
+					extra[k].From = seg.From
+				}
+			}
 		}
 		segs[i] = seg
 		path = seg.Paths
 	}
-	return segs, segs[0].From.Valid()
+	return append(segs, extra...), segs[0].From.Valid()
+}
+
+// litSegments are the stretches to the places where a literal runs: where it stands, or where the variable that holds it is
+// called. A literal that is deferred or handed on can run at any time up to the function's end.
+func litSegments(seg Segment, lit *flow.Func) (Segment, []Segment) {
+	if lit == nil || lit.RunsInPlace() {
+		return seg, nil
+	}
+	calls := lit.CalledAt()
+	if len(calls) == 0 {
+		seg.Deferred = true
+		return seg, nil
+	}
+	var out []Segment
+	for _, call := range calls {
+		s := seg
+		s.To, s.Site = seg.Fn.At(call), call
+		out = append(out, s)
+	}
+	return out[0], out[1:]
 }
 
 func pathsOf(f *flow.Func, e ast.Expr) []string {

@@ -24,6 +24,7 @@ const (
 	StaleBase         Class = "stale-base"
 	AliasedBase       Class = "aliased-base"
 	DeadRetry         Class = "dead-retry"
+	StaleRetry        Class = "stale-retry"
 	BlindMerge        Class = "blind-merge"
 	BlindJSON         Class = "blind-json"
 	BlindUpdate       Class = "blind-update"
@@ -43,7 +44,7 @@ const (
 	Subresource       Class = "subresource"
 )
 
-var order = []Class{Transplant, StaleBase, AliasedBase, DeadRetry, BlindMerge, BlindJSON, BlindUpdate, BlindApply, SwallowedConflict,
+var order = []Class{Transplant, StaleBase, AliasedBase, DeadRetry, StaleRetry, BlindMerge, BlindJSON, BlindUpdate, BlindApply, SwallowedConflict,
 	Unflushed, BehindThePatcher, Unknown, Refetch, Update, Locked, Generated, Finalizer, Metadata, Spec, Child, Subresource}
 
 // All are the classes in the order of precedence.

@@ -31,6 +31,11 @@ func (c *Classifier) finish(f *Finding) {
 			f.relate(out.Tested, "the conflict is asked for here")
 		}
 	case Update, Refetch, Locked:
+		if pos := c.staleRetry(s); pos.IsValid() {
+			f.set(StaleRetry, "the retry writes the object that was read before it, so that after a conflict every attempt conflicts again: read and decide inside the retry")
+			f.relate(pos, "the retry is here")
+			return
+		}
 		out := c.followerOf(s).Follow(s.Fn, s.Call)
 		if out.Dropped && !f.empty {
 			f.set(SwallowedConflict, "a conflict of this write is not returned, and nothing here queues the object again: unless something else does, the status is lost")

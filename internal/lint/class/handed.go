@@ -2,6 +2,7 @@ package class
 
 import (
 	"go/ast"
+	"go/token"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 )
@@ -11,14 +12,16 @@ type body struct {
 	fn   *flow.Func
 	name string // path of the parameter that gets the object
 	call *ast.CallExpr
+
+	status bool // it gets the object's status instead
 }
 
 // bodies are what a call that gets the object runs: a function in sight, or the literals that callers hand in as the
 // function value that is called.
 func bodies(f *flow.Func, call *ast.CallExpr, paths []string) []body {
 	fns := f.Pkg.DeclsOf(call)
-	if len(fns) == 0 {
-		fns = literalsFor(f, call)
+	if len(fns) == 0 && f.Pkg.Callee(call) == nil {
+		fns, _ = f.FuncValues(call.Fun)
 	}
 	var out []body
 	for _, d := range fns {
@@ -27,31 +30,39 @@ func bodies(f *flow.Func, call *ast.CallExpr, paths []string) []body {
 		}
 		for i := range d.Signature().Params().Len() {
 			v, arg := d.Param(i), d.Argument(i, call)
-			if v != nil && arg != nil && contains(paths, f.Path(arg)) {
-				out = append(out, body{d, flow.VarPath(v), call})
+			if v == nil || arg == nil {
+				continue
+			}
+			if contains(paths, f.Path(arg)) {
+				out = append(out, body{fn: d, name: flow.VarPath(v), call: call})
+			} else if isStatusOf(f, arg, paths) {
+				out = append(out, body{fn: d, name: flow.VarPath(v), call: call, status: true})
 			}
 		}
 	}
 	return out
 }
 
-// literalsFor are the literals that callers give for the parameter by which a call calls.
-func literalsFor(f *flow.Func, call *ast.CallExpr) []*flow.Func {
-	v, outer := f.Pkg.Var(call.Fun), f.Outermost()
-	if v == nil || f.Pkg.Owner(v) != outer {
-		return nil
+// assigned is the value that a node of the body gives to the object's whole status.
+func (b body) assigned(n ast.Node) ast.Expr {
+	if !b.status {
+		return assignsStatus(b.fn, n, []string{b.name})
 	}
-	i, param := outer.ParamIndex(v)
-	if !param {
-		return nil
-	}
-	var out []*flow.Func
-	for _, up := range outer.CallsSeen() {
-		if lit, ok := outer.Argument(i, up.Expr).(*ast.FuncLit); ok {
-			out = append(out, up.In.Pkg.FuncAt(lit))
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			star, ok := ast.Unparen(lhs).(*ast.StarExpr)
+			if ok && n.Tok == token.ASSIGN && len(n.Lhs) == len(n.Rhs) && b.fn.Path(star.X) == b.name {
+				return n.Rhs[i]
+			}
+		}
+	case *ast.CallExpr:
+		sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr)
+		if ok && sel.Sel.Name == "DeepCopyInto" && len(n.Args) == 1 && b.fn.Path(n.Args[0]) == b.name {
+			return sel.X
 		}
 	}
-	return out
+	return nil
 }
 
 // older is the older object whose status the body puts onto the one that it got: another argument of the call, or a
@@ -59,7 +70,7 @@ func literalsFor(f *flow.Func, call *ast.CallExpr) []*flow.Func {
 func (c *Classifier) older(f *flow.Func, b body, at flow.Point, paths []string) ast.Node {
 	var found ast.Node
 	ast.Inspect(b.fn.Body(), func(n ast.Node) bool {
-		value := assignsStatus(b.fn, n, []string{b.name})
+		value := b.assigned(n)
 		if value == nil || found != nil {
 			return found == nil
 		}

@@ -19,6 +19,9 @@ func (c *Classifier) patch(f *Finding, patch ast.Expr) {
 		if v.Kind == flow.Zero || isNilExpr(v.Expr) {
 			continue // a declaration before the branches that assign it
 		}
+		if v.Expr != nil && never(v.Frame, v.Expr) {
+			continue // under a flag that no caller sets
+		}
 		g := &Finding{Site: f.Site, Fn: f.Fn}
 		c.patchValue(g, v)
 		worst.worse(g)
@@ -94,6 +97,7 @@ func (c *Classifier) mergeFrom(g *Finding, call *ast.CallExpr, v flow.Value) {
 	case c.transplanted(g):
 	case capture.stale(c, g):
 	case c.aliased(g, base, call, v.Frame, capture):
+	case c.shallow(g, capture):
 	case why != "":
 		g.set(Unknown, why)
 	case locked:
@@ -131,8 +135,11 @@ func lockIn(arg ast.Expr, fr *flow.Frame) (locked bool, why string) {
 	for _, v := range flow.Trace(arg, fr, nil) {
 		pkg := v.Frame.Fn.Pkg
 		switch {
+		case v.Expr != nil && never(v.Frame, v.Expr):
 		case v.Expr != nil && kube.IsLockOption(pkg.TypeOf(v.Expr)):
 			return true, ""
+		case v.Expr != nil && ownOption(pkg.TypeOf(v.Expr)):
+			why = "whether the option " + typeName(pkg.TypeOf(v.Expr)) + " sets the lock is decided in its method ApplyToMergeFrom"
 		case v.Kind == flow.Zero:
 		case v.Kind == flow.Expression:
 			lit, isLit := v.Expr.(*ast.CompositeLit)
@@ -158,6 +165,11 @@ func lockIn(arg ast.Expr, fr *flow.Frame) (locked bool, why string) {
 		}
 	}
 	return false, why
+}
+
+// ownOption: a concrete type of somebody's own that is a merge option.
+func ownOption(t types.Type) bool {
+	return t != nil && !types.IsInterface(t) && kube.HasMethod(t, "ApplyToMergeFrom")
 }
 
 func isBuiltin(pkg *flow.Package, call *ast.CallExpr, name string) bool {

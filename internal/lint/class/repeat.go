@@ -63,7 +63,7 @@ func (c *Classifier) repeated(f *flow.Func, n ast.Node) ast.Node {
 				return x.Body
 			}
 		case *ast.ForStmt:
-			if loopRetries(f, x) {
+			if loopRetries(f, x.Body) {
 				return x.Body
 			}
 		}
@@ -142,9 +142,9 @@ func (c *Classifier) repeatedByName(f *flow.Func) bool {
 }
 
 // loopRetries: a loop that counts attempts or asks whether the error is a conflict.
-func loopRetries(f *flow.Func, loop *ast.ForStmt) bool {
+func loopRetries(f *flow.Func, body ast.Node) bool {
 	found := false
-	ast.Inspect(loop.Body, func(n ast.Node) bool {
+	ast.Inspect(body, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && kube.IsConflictCheck(f.Pkg.Callee(call)) {
 			found = true
 		}

@@ -62,7 +62,7 @@ func (c *Classifier) transplantAt(g *Finding, f *flow.Func, p flow.Point, paths 
 		if call, ok := n.(*ast.CallExpr); ok && !found {
 			found = c.transplantIn(g, f, call, p, paths)
 		}
-		if q, value := setsVersion(f, n); q != "" && contains(paths, q) && c.freshVersion(f, value, p, paths) {
+		if q, value := takesVersion(f, n); q != "" && contains(paths, q) && c.freshVersion(f, value, paths) {
 			found = true
 			g.set(Transplant, "a fresh resourceVersion is copied onto an object that was read earlier: the write cannot conflict with what happened in between")
 			g.relate(n.Pos(), "the resourceVersion is copied here")

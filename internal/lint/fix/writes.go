@@ -194,6 +194,9 @@ func (w *writes) call(f *flow.Func, call *ast.CallExpr) *doubt {
 	if kube.IsDelete(fn) {
 		return w.deleted(f, call)
 	}
+	if kube.IsRESTDo(fn) && !getsOnly(f, call) {
+		return doubtAt(call, callText(call)+" sends a raw request, which can write the object")
+	}
 	if harmless(fn) {
 		return nil
 	}
@@ -207,6 +210,19 @@ func (w *writes) call(f *flow.Func, call *ast.CallExpr) *doubt {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" can write the object, and its code cannot be seen")
+}
+
+// getsOnly: the chain of a raw request begins with Get.
+func getsOnly(f *flow.Func, do *ast.CallExpr) bool {
+	found := false
+	ast.Inspect(do.Fun, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			fn := f.Pkg.Callee(call)
+			found = found || fn != nil && fn.Name() == "Get"
+		}
+		return !found
+	})
+	return found
 }
 
 // deleted: a deletion changes an object that has finalizers.

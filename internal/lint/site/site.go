@@ -23,7 +23,9 @@ type Site struct {
 	Status      bool
 	Subresource string
 
-	Args []ast.Expr // without a method expression's receiver
+	Args            []ast.Expr // without a method expression's receiver
+	body, patchType ast.Expr   // of a raw REST request
+
 	// Wrapper is true for a call of a function that the user named as one that writes status.
 	Wrapper bool
 }
@@ -33,6 +35,11 @@ func (s *Site) Object() ast.Expr {
 	switch s.Writer {
 	case kube.CreateOrPatch:
 		return s.arg(2)
+	case kube.RawREST:
+		if s.Verb == kube.Update {
+			return s.body
+		}
+		return nil
 	case kube.ClientsetVerb, kube.ClientsetStatus:
 		if s.Verb == kube.Patch {
 			return nil
@@ -63,6 +70,8 @@ func (s *Site) Data() (patchType, body ast.Expr) {
 	switch s.Writer {
 	case kube.ClientsetStatus:
 		return nil, s.arg(2)
+	case kube.RawREST:
+		return s.patchType, s.body
 	case kube.ClientsetVerb:
 		for i, a := range s.Args {
 			if kube.IsNamed(s.Fn.Pkg.TypeOf(a), "k8s.io/apimachinery/pkg/types", "PatchType") {
@@ -154,6 +163,13 @@ func (f *finder) call(in *flow.Func, call *ast.CallExpr) {
 	}
 	if f.wrappers[fn.FullName()] {
 		f.sites = append(f.sites, &Site{Fn: in, Call: call, Node: call, Callee: fn, Args: args, Status: true, Wrapper: true})
+		return
+	}
+	if kube.IsRESTDo(fn) {
+		if r, ok := restRequest(in, call); ok && r.sub == "status" {
+			f.sites = append(f.sites, &Site{Fn: in, Call: call, Node: call, Callee: fn, Args: args, Status: true,
+				Writer: kube.RawREST, Verb: r.verb, body: r.body, patchType: r.patchType})
+		}
 		return
 	}
 	sel, _ := ast.Unparen(call.Fun).(*ast.SelectorExpr)

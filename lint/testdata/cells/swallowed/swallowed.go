@@ -390,7 +390,7 @@ func (r *Reconciler) retriedAfresh(ctx context.Context, key client.ObjectKey) {
 // A retry that writes the same object again gets the same conflict again.
 func (r *Reconciler) retriedInVain(ctx context.Context, cell *v1.Cell) {
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
 	})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "cannot update status")
