@@ -5,6 +5,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
 // Name is the analyzer's name, for vet tools and golangci-lint alike.
@@ -18,7 +19,7 @@ func New(opts *Options) *analysis.Analyzer {
 	a := &analysis.Analyzer{
 		Name: Name,
 		Doc:  Doc,
-		URL:  check.DocsURL,
+		URL:  class.DocsURL,
 		// Packages with errors are analyzed as far as they go. No other analyzer is required and no fact: either would
 		// make drivers load the syntax of every dependency.
 		RunDespiteErrors: true,

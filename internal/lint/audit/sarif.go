@@ -19,7 +19,9 @@ func writeSARIF(w io.Writer, records []Record) error {
 			continue
 		}
 		id := string(r.Class)
-		run.AddRule(id).WithDescription("status write: " + id).WithHelpURI(toolURI + "#" + id)
+		doc := class.DocOf(r.Class)
+		run.AddRule(id).WithDescription(doc.Title).WithHelpURI(class.URL(r.Class)).
+			WithFullDescription(sarif.NewMultiformatMessageString().WithText(doc.Title + ". " + doc.Text))
 		region := sarif.NewRegion().WithStartLine(r.Line).WithStartColumn(r.Column)
 		// The base names the repository's root; code scanning resolves the path against it.
 		place := sarif.NewSimpleArtifactLocation(r.File)

@@ -11,9 +11,6 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/lint/directive"
 )
 
-// DocsURL is the page that describes the classes, one anchor for each.
-const DocsURL = "https://github.com/statuspatcher/statuspatcher/blob/main/docs/lint.md"
-
 // Diagnose reports what is wrong in one package, with no callers in sight but its own. The error says which options are
 // wrong.
 func Diagnose(pkg *flow.Package, opts Options) ([]analysis.Diagnostic, error) {
@@ -42,7 +39,7 @@ func Diagnose(pkg *flow.Package, opts Options) ([]analysis.Diagnostic, error) {
 
 // Diagnostic is a finding in the terms of go/analysis: its category is the class.
 func Diagnostic(f *class.Finding) analysis.Diagnostic {
-	d := analysis.Diagnostic{Pos: f.Pos, End: f.End, Category: string(f.Class), Message: fmt.Sprintf("%s: %s", f.Class, f.Reason), URL: DocsURL + "#" + string(f.Class)}
+	d := analysis.Diagnostic{Pos: f.Pos, End: f.End, Category: string(f.Class), Message: fmt.Sprintf("%s: %s", f.Class, f.Reason), URL: class.URL(f.Class)}
 	for _, r := range f.Related {
 		d.Related = append(d.Related, analysis.RelatedInformation{Pos: r.Pos, Message: r.Message})
 	}

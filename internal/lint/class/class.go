@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"sort"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/errflow"
@@ -44,27 +43,6 @@ const (
 	Subresource       Class = "subresource"
 )
 
-var order = []Class{Transplant, StaleBase, AliasedBase, DeadRetry, StaleRetry, BlindMerge, BlindJSON, BlindUpdate, BlindApply, SwallowedConflict,
-	Unflushed, BehindThePatcher, Unknown, Refetch, Update, Locked, Generated, Finalizer, Metadata, Spec, Child, Subresource}
-
-// All are the classes in the order of precedence.
-func All() []Class { return slices.Clone(order) }
-
-// Known reports whether c is the name of a class.
-func Known(c Class) bool { return rank(c) < len(order) }
-
-// Before reports whether c takes precedence over d.
-func (c Class) Before(d Class) bool { return rank(c) < rank(d) }
-
-func rank(c Class) int {
-	for i, o := range order {
-		if o == c {
-			return i
-		}
-	}
-	return len(order)
-}
-
 // Verdict is what follows from a class.
 type Verdict string
 
@@ -76,19 +54,6 @@ const (
 	OutOfScope Verdict = "out-of-scope"
 	NotKnown   Verdict = "unknown"
 )
-
-// Verdict is the verdict of a class.
-func (c Class) Verdict() Verdict {
-	switch c {
-	case Generated, Locked, Update, Refetch:
-		return OK
-	case Finalizer, Metadata, Spec, Child, Subresource:
-		return OutOfScope
-	case Unknown:
-		return NotKnown
-	}
-	return Fix
-}
 
 // Related is another place that explains a finding.
 type Related struct {
