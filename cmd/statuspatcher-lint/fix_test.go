@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -75,6 +76,28 @@ func sources(t *testing.T, dir string) map[string]string {
 	return files
 }
 
+var summaryLine = regexp.MustCompile(`(?m)^statuspatcher-lint: moved (\d+), locked (\d+), recaptured (\d+), left (\d+)\n`)
+
+// summary takes the summary of -fix out of what it printed: how many sites are left, each with its place and a reason,
+// and how many were fixed.
+func summary(stderr string) (rest string, left, done int) {
+	m := summaryLine.FindStringSubmatch(stderr)
+	if m == nil {
+		return "no summary: " + stderr, 0, 0
+	}
+	for _, n := range m[1:4] {
+		i, _ := strconv.Atoi(n)
+		done += i
+	}
+	left, _ = strconv.Atoi(m[4])
+	rest = strings.Replace(stderr, m[0], "", 1)
+	reasons := regexp.MustCompile(`(?m)^\tleft: \S+:\d+:\d+: [a-z-]+: .+\n`)
+	if len(reasons.FindAllString(rest, -1)) != left {
+		return "the summary does not name what is left: " + stderr, left, done
+	}
+	return reasons.ReplaceAllString(rest, ""), left, done
+}
+
 // The forms that lose another reconcile's plan before they are fixed. The rest are right, and must stay so.
 var blindForms = map[string]bool{
 	"again": true, "baselocal": true, "closures": true, "contains": true, "deferred": true, "early": true, "guard": true, "handed": true, "items": true, "live": true,
@@ -102,7 +125,7 @@ func TestFixForms(t *testing.T) {
 			}
 
 			_, stdout, stderr := runLint(t, append(mode, "./forms/...")...)
-			if stderr != "" {
+			if rest, _, done := summary(stderr); rest != "" || done == 0 {
 				t.Errorf("fixing said: %s", stderr)
 			}
 			if mode[len(mode)-1] == "-fix" && stdout != "" {
@@ -136,7 +159,8 @@ func TestFixKeeps(t *testing.T) {
 	dir := module(t, "fixes")
 	before := sources(t, filepath.Join(dir, "kept"))
 	code, stdout, stderr := runLint(t, "-fix", "-ban", "./kept/...")
-	if code != exitFindings || stderr != "" {
+	rest, left, done := summary(stderr)
+	if code != exitFindings || rest != "" || done != 0 {
 		t.Errorf("exit code %d, expected %d: %s", code, exitFindings, stderr)
 	}
 	writes := 0
@@ -145,6 +169,9 @@ func TestFixKeeps(t *testing.T) {
 		if before[name] != text {
 			t.Errorf("-fix changed %s:\n%s", name, text)
 		}
+	}
+	if left != writes {
+		t.Errorf("the summary names %d writes that are left, expected %d:\n%s", left, writes, stderr)
 	}
 	if found := strings.Count("\n"+stdout, "\nkept/"); found != writes {
 		t.Errorf("%d writes are reported, expected %d:\n%s", found, writes, stdout)
@@ -156,7 +183,7 @@ func TestFixKeeps(t *testing.T) {
 func TestFixLocksOnly(t *testing.T) {
 	dir := module(t, "fixes")
 	_, stdout, stderr := runLint(t, "-fix", "./errorbranch")
-	if stdout != "" || stderr != "" {
+	if rest, left, _ := summary(stderr); stdout != "" || rest != "" || left != 0 {
 		t.Errorf("left unfixed:\n%s%s", stdout, stderr)
 	}
 	for name, text := range sources(t, filepath.Join(dir, "errorbranch")) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
 	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 )
 
@@ -23,6 +24,7 @@ type command struct {
 	json     bool
 	format   string
 	baseline string
+	explain  string
 	tags     string
 	patterns []string
 }
@@ -37,7 +39,8 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	}
 	c.opts.Register(fs)
 	fs.BoolVar(&c.audit, "audit", false, "list every site with its class, and exit 0")
-	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes")
+	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes, and print what was fixed and why the rest was left; with -ban, moving code to generated patchers is deprecated")
+	fs.StringVar(&c.explain, "explain", "", "describe `CLASS`, with an example, and exit")
 	fs.BoolVar(&c.diff, "diff", false, "show what -fix would change, and change nothing")
 	fs.BoolVar(&c.json, "json", false, "print diagnostics in the JSON of analysis drivers")
 	fs.StringVar(&c.format, "format", "text", "format of the audit: "+strings.Join(audit.Formats, ", "))
@@ -69,6 +72,9 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if c.explain != "" {
+		return c.explained(stdout, stderr)
+	}
 	var base *audit.Baseline
 	if c.baseline != "" {
 		if base, err = audit.ReadBaseline(c.baseline); err != nil {
@@ -97,6 +103,15 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "statuspatcher-lint: "+p.Error())
 	}
 	return c.report(m, load, base, stdout, stderr)
+}
+
+func (c *command) explained(stdout, stderr io.Writer) int {
+	doc := class.DocOf(class.Class(c.explain))
+	if doc.Class == "" {
+		return fail(stderr, fmt.Errorf("class %q is unknown: expected one of %v", c.explain, class.All()))
+	}
+	fmt.Fprint(stdout, doc.Explain())
+	return exitClean
 }
 
 func (c *command) report(m *driver.Module, load driver.Load, base *audit.Baseline, stdout, stderr io.Writer) int {
@@ -166,6 +181,7 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 			return fail(stderr, err)
 		}
 	}
+	fmt.Fprintf(stderr, "statuspatcher-lint: %s\n", m.Summary(fixed, items))
 	left := 0
 	for _, it := range items {
 		if fixed.Done[it.Finding] && !c.diff {

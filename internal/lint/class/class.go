@@ -88,8 +88,19 @@ type Finding struct {
 	Base *Capture
 }
 
-// FixEdit is what would mend a finding.
+// FixKind says what a fix does, for the summary of a run.
+type FixKind string
+
+// The kinds of fixes.
+const (
+	Moved      FixKind = "moved"
+	LockAdded  FixKind = "locked"
+	Recaptured FixKind = "recaptured"
+)
+
+// FixEdit is what would fix a finding.
 type FixEdit struct {
+	Kind    FixKind
 	Message string
 	// Safe is false for a fix that is only suggested: somebody must read the code before it is applied.
 	Safe     bool

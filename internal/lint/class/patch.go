@@ -42,15 +42,20 @@ func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 	switch v.Kind {
 	case flow.Parameter:
 		g.set(Unknown, "the patch is the parameter "+v.Var.Name()+" of "+funcName(v.Frame.Fn)+", whose callers cannot be seen")
+		g.relate(v.Var.Pos(), "the parameter is declared here; its callers are seen if statuspatcher-lint is run on the packages that call it")
 		return
 	case flow.Field:
 		g.set(Unknown, "the patch is the field "+v.Var.Name()+", which other code sets")
+		g.relate(v.Expr.Pos(), "the field is read here; a patch that is made in this package is seen")
 		return
 	case flow.Global:
 		c.globalPatch(g, v)
 		return
 	case flow.Element, flow.Opaque:
 		g.set(Unknown, "the patch's source cannot be traced")
+		if v.Expr != nil {
+			g.relate(v.Expr.Pos(), "it is an element of this, or comes through more calls than are followed; a patch made beside the write is seen")
+		}
 		return
 	}
 	pkg := v.Frame.Fn.Pkg
@@ -73,6 +78,7 @@ func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 		return
 	}
 	g.set(Unknown, "the patch is made by "+callName(call)+", whose code cannot be seen")
+	g.relate(call.Pos(), "this call makes it; a function of the packages that are looked at, or client.MergeFromWithOptions here, is seen")
 }
 
 // globalPatch is client.Apply, client.Merge or a variable of somebody's own.

@@ -109,18 +109,28 @@ func Line(m *Module, it Item) string {
 	for _, r := range it.Finding.Related {
 		s += "\n\t" + m.Position(r.Pos) + ": " + r.Message
 	}
-	return s + Suggestion(it)
+	return s + m.suggestion(it)
 }
 
-// Suggestion is a line about the fix of a finding: -fix applies it, or what somebody must look at first. Empty without one.
-func Suggestion(it Item) string {
+// suggestion is a line about the fix of a finding: -fix applies it, or the place that somebody must look at first. Empty
+// without one.
+func (m *Module) suggestion(it Item) string {
 	if safe := safeFix(it.Finding); safe != nil {
 		return "\n\tfix: " + safe.Message + " (-fix does)"
 	}
+	text := ""
 	for _, fix := range it.Finding.Fixes {
-		return "\n\tsuggested: " + fix.Message + " (-fix does not: " + fix.Doubt + ")"
+		text += "\n\tnot fixed: " + fix.Message + ": " + m.doubt(fix)
 	}
-	return ""
+	return text
+}
+
+// doubt is why a fix is not made, with the place that decides.
+func (m *Module) doubt(fix class.FixEdit) string {
+	if !fix.DoubtPos.IsValid() {
+		return fix.Doubt
+	}
+	return m.Position(fix.DoubtPos) + ": " + fix.Doubt
 }
 
 // Position is a place as seen from the directory that was loaded.

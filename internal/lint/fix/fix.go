@@ -20,9 +20,18 @@ func Suggest(findings []*class.Finding, tracker *object.Tracker, patchers Patche
 	move(findings, s, patchers)
 	retryBlocks(findings, s, patchers)
 	for _, f := range findings {
-		if f.Site != nil && f.Allowed == "" && len(f.Fixes) == 0 {
+		if f.Site != nil && f.Allowed == "" && !hasSafe(f) {
 			recapture(f, s)
 			lock(f, s)
 		}
 	}
+}
+
+func hasSafe(f *class.Finding) bool {
+	for _, fix := range f.Fixes {
+		if fix.Safe {
+			return true
+		}
+	}
+	return false
 }

@@ -30,15 +30,15 @@ func lock(f *class.Finding, s *safety) {
 		return
 	}
 	doubt := lockDoubt(f, s, call)
-	f.Fixes = append(f.Fixes, suggestion(lockMessage, doubt, edits))
+	f.Fixes = append(f.Fixes, suggestion(class.LockAdded, lockMessage, doubt, edits))
 }
 
 // suggestion is a fix that is made only where there is no doubt.
-func suggestion(message string, d *doubt, edits []class.Edit) class.FixEdit {
+func suggestion(kind class.FixKind, message string, d *doubt, edits []class.Edit) class.FixEdit {
 	if d == nil {
-		return class.FixEdit{Message: message, Safe: true, Edits: edits}
+		return class.FixEdit{Kind: kind, Message: message, Safe: true, Edits: edits}
 	}
-	return class.FixEdit{Message: message, Doubt: d.why, DoubtPos: d.pos, Edits: edits}
+	return class.FixEdit{Kind: kind, Message: message, Doubt: d.why, DoubtPos: d.pos, Edits: edits}
 }
 
 // lockDoubt is why the lock is only suggested; nil where it is safe.

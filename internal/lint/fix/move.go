@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
@@ -57,17 +58,26 @@ func byPlace(findings []*class.Finding) (groups map[place][]*class.Finding, orde
 
 // moveOne moves a function with its helpers, or else alone.
 func moveOne(p place, sites []*class.Finding, helpers []*helper, s *safety, patchers Patchers) {
+	var first *doubt
 	for _, with := range [][]*helper{helpers, nil} {
 		m := &mover{fn: p.fn, path: p.path, sites: sites, helpers: with, safety: s, patchers: patchers}
 		if len(m.all()) == 0 {
 			return
 		}
-		if edits, ok := m.edits(); ok {
+		edits, blocker := m.edits()
+		if blocker == nil {
 			for _, f := range m.all() {
-				f.Fixes = append(f.Fixes, class.FixEdit{Message: "Write by the generated patcher", Safe: true, Edits: edits})
+				f.Fixes = append(f.Fixes, class.FixEdit{Kind: class.Moved, Message: moveMessage, Safe: true, Edits: edits})
 			}
 			return
 		}
+		first = first.or(blocker)
+	}
+	if !hasPatchers(sites, helpers, patchers) {
+		return
+	}
+	for _, f := range append(slices.Clone(sites), helperSites(helpers)...) {
+		f.Fixes = append(f.Fixes, class.FixEdit{Kind: class.Moved, Message: moveMessage, Doubt: first.why, DoubtPos: first.pos})
 	}
 }
 
@@ -92,15 +102,54 @@ type mover struct {
 	moved   map[*ast.CallExpr]bool // other writes of the object that go through the patcher, too
 	outer   bool                   // the object is declared around the function, which gets its own
 	out     []class.Edit
+	blocker *doubt // what can write the object between its read and its write
 }
 
-func (m *mover) edits() ([]class.Edit, bool) {
-	for _, step := range []func() bool{m.movable, m.object, m.fetch, m.readOnce, m.finalizers, m.uses, m.safe, m.flushes, m.handOn, m.imports} {
-		if !step() {
-			return nil, false
+// edits are those of the move, or what stands in its way.
+func (m *mover) edits() ([]class.Edit, *doubt) {
+	for _, step := range []struct {
+		run func() bool
+		why string
+	}{
+		{m.movable, "one of the writes in this function is of another class, has options, drops its error, or runs in a retry"},
+		{m.object, "the object is no local variable of the function that reads it"},
+		{m.fetch, "the object is not declared empty and read by a Get of the same client whose error leaves the function at once"},
+		{m.readOnce, "the object is read again"},
+		{m.finalizers, ""},
+		{m.uses, "the object's variable is copied or given another value"},
+		{m.safe, ""},
+		{m.flushes, "the base, the patch or the error of a write is used for something else, too"},
+		{m.handOn, "a helper that writes the object cannot be given the patcher"},
+		{m.imports, "the file's imports cannot be completed"},
+	} {
+		if step.run() {
+			continue
+		}
+		if m.blocker != nil {
+			return nil, m.blocker
+		}
+		return nil, doubtAt(m.all()[0].Site.Node, step.why)
+	}
+	return m.out, nil
+}
+
+const moveMessage = "Write by the generated patcher"
+
+func helperSites(helpers []*helper) (all []*class.Finding) {
+	for _, h := range helpers {
+		all = append(all, h.sites...)
+	}
+	return all
+}
+
+// hasPatchers: the kind has a generated patcher package, so that a reader may wonder why a write was not moved to it.
+func hasPatchers(sites []*class.Finding, helpers []*helper, patchers Patchers) bool {
+	for _, f := range append(slices.Clone(sites), helperSites(helpers)...) {
+		if n := kube.Named(f.Kind); n != nil && n.Obj().Pkg() != nil && patchers(n.Obj().Pkg().Path()) != "" {
+			return true
 		}
 	}
-	return m.out, true
+	return false
 }
 
 func (m *mover) replace(from, to token.Pos, text string) {
@@ -177,7 +226,7 @@ func (m *mover) safe() bool {
 		ignore[call] = true
 	}
 	for _, f := range m.all() {
-		if m.safety.freshUntil(f, ignore) != nil {
+		if m.blocker = m.safety.freshUntil(f, ignore); m.blocker != nil {
 			return false
 		}
 	}

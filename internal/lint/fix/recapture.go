@@ -35,7 +35,7 @@ func recapture(f *class.Finding, s *safety) {
 	if f.Dropped {
 		d = doubtAt(f.Site.Node, droppedDoubt)
 	}
-	f.Fixes = append(f.Fixes, suggestion(recaptureMessage, d, edits))
+	f.Fixes = append(f.Fixes, suggestion(class.Recaptured, recaptureMessage, d, edits))
 }
 
 type recapturer struct {

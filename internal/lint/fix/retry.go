@@ -20,13 +20,13 @@ func retryBlocks(findings []*class.Finding, s *safety, patchers Patchers) {
 		return
 	}
 	for _, f := range findings {
-		if f.Site == nil || !f.Site.Status || f.Fn.Lit == nil || f.Site.Object() == nil || len(f.Fixes) > 0 {
+		if f.Site == nil || !f.Site.Status || f.Fn.Lit == nil || f.Site.Object() == nil || hasSafe(f) {
 			continue
 		}
 		m := &mover{fn: f.Fn, path: f.Fn.Path(f.Site.Object()), sites: []*class.Finding{f}, safety: s, patchers: patchers}
 		b := &retryBlock{mover: m, site: f}
 		if b.rewrite(findings) {
-			f.Fixes = append(f.Fixes, class.FixEdit{Message: retryMessage, Safe: true, Edits: m.out})
+			f.Fixes = append(f.Fixes, class.FixEdit{Kind: class.Moved, Message: retryMessage, Safe: true, Edits: m.out})
 		}
 	}
 }
