@@ -53,7 +53,7 @@ func (a *arriver) block(p flow.Point, s *state) {
 		}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			a.w.learn(n, s)
+			a.w.learn(n, s, 0)
 		case *ast.ReturnStmt:
 			return
 		}
@@ -88,7 +88,7 @@ func (a *arriver) enter(p flow.Point, s *state) {
 }
 
 // learn notes which errors an assignment makes, or makes unknown.
-func (w *walk) learn(n *ast.AssignStmt, s *state) {
+func (w *walk) learn(n *ast.AssignStmt, s *state, depth int) {
 	for i, lhs := range n.Lhs {
 		v := w.f.Pkg.Var(lhs)
 		if v == nil {
@@ -98,7 +98,7 @@ func (w *walk) learn(n *ast.AssignStmt, s *state) {
 		if len(n.Lhs) == len(n.Rhs) {
 			rhs = n.Rhs[i]
 		}
-		known := rhs != nil && isErrorType(v.Type()) && w.neverNil(rhs, s, 0)
+		known := rhs != nil && isErrorType(v.Type()) && w.neverNil(rhs, s, depth)
 		delete(s.nonNil, v)
 		if known {
 			s.nonNil[v] = true

@@ -25,7 +25,7 @@ func isErrorType(t types.Type) bool {
 	return (named || pointer) && types.Implements(t, errorInterface)
 }
 
-const maxMakers = 3 // functions looked into for what they return
+const maxMakers = 2 // functions looked into for what they return
 
 // neverNil reports whether an error is made here, or made of one that is not nil.
 func (w *walk) neverNil(e ast.Expr, s *state, depth int) bool {
@@ -150,7 +150,7 @@ func (r *returns) block(p flow.Point, s *state) {
 			r.null = len(n.Results) == 0 || !r.w.neverNil(n.Results[len(n.Results)-1], s, r.depth)
 			return
 		case *ast.AssignStmt:
-			r.w.learn(n, s)
+			r.w.learn(n, s, r.depth)
 		case ast.Expr:
 			if p.Branches() && p.LastInBlock() {
 				r.branch(p, n, s)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
@@ -55,13 +56,23 @@ func Relative(root, name string) string {
 func functionName(f *class.Finding) string {
 	fn := f.Fn.Outermost()
 	if fn.Decl == nil {
-		return ""
+		return variableOf(fn)
 	}
 	if fn.Decl.Recv == nil || len(fn.Decl.Recv.List) == 0 {
 		return fn.Decl.Name.Name
 	}
 	recv := types.ExprString(fn.Decl.Recv.List[0].Type)
 	return "(" + recv + ")." + fn.Decl.Name.Name
+}
+
+// variableOf is the package variable whose value holds a function literal.
+func variableOf(fn *flow.Func) string {
+	for n := fn.Parent(fn.Node()); n != nil; n = fn.Parent(n) {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Names) > 0 {
+			return "var " + spec.Names[0].Name
+		}
+	}
+	return "a function literal"
 }
 
 func callText(f *class.Finding) string {

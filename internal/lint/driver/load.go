@@ -46,10 +46,15 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFil
 
 // Run loads packages; an error means that nothing could be loaded.
 func (l Load) Run() (*Module, error) {
-	cfg := &packages.Config{Mode: mode, Dir: l.Dir, Tests: l.Tests, Fset: token.NewFileSet(), Env: l.Env, Overlay: l.Overlay}
+	cfg := &packages.Config{Mode: mode, Dir: l.Dir, Tests: l.Tests, Fset: token.NewFileSet(), Env: l.Env}
 	if l.Tags != "" {
 		cfg.BuildFlags = []string{"-tags=" + l.Tags}
 	}
+	remove, err := l.overlay(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
 	pkgs, err := packages.Load(cfg, l.Patterns...)
 	if err != nil {
 		return nil, err

@@ -275,6 +275,9 @@ func sendsNothing(t types.Type) bool {
 	if kube.IsNamed(t, "context", "CancelFunc") {
 		return true
 	}
+	if t == nil {
+		return false
+	}
 	sig, ok := t.Underlying().(*types.Signature)
 	return ok && !couldWrite(sig) && sig.Params().Len()+sig.Results().Len() > 0
 }
