@@ -5,11 +5,9 @@ import (
 	"go/token"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
-)
 
-// maxArrivals bounds the states that a search for what is known at a call keeps. Beyond it only the conditions around
-// the call count.
-const maxArrivals = 256
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
+)
 
 // arrivals are the states in which control can reach a node: which errors are known not to be nil there, on each way
 // from the function's entry.
@@ -80,7 +78,7 @@ func (a *arriver) enter(p flow.Point, s *state) {
 		return
 	}
 	a.seen[key] = true
-	if len(a.seen) > maxArrivals {
+	if len(a.seen) > limits.Arrivals {
 		a.over = true
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // Outcome is what becomes of the error.
@@ -29,8 +30,6 @@ type Follower struct {
 	Others     func(f *flow.Func) bool
 	Fresh      bool
 }
-
-const maxCallers = 4
 
 // Follow is what becomes of the error that call returns in f.
 func (fo *Follower) Follow(f *flow.Func, call *ast.CallExpr) Outcome { return fo.follow(f, call, 0) }
@@ -78,7 +77,7 @@ func (fo *Follower) above(f *flow.Func, w *walk, depth int) Outcome {
 // not to blame for one that does its best without. A Reconcile is called by the controller, which queues the work again,
 // whoever else calls it.
 func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
-	if depth > maxCallers {
+	if depth > limits.ErrorCallers {
 		return Outcome{}, false
 	}
 	if f.Lit != nil {

@@ -7,12 +7,11 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // isLog reports whether a call only tells people about an error: a log line, an event, a span, a metric.
 func (w *walk) isLog(call *ast.CallExpr) bool { return logs(w.f, call, 0) }
-
-const maxLogDepth = 2
 
 func logs(f *flow.Func, call *ast.CallExpr, depth int) bool {
 	fn := f.Pkg.Callee(call)
@@ -36,7 +35,7 @@ func logs(f *flow.Func, call *ast.CallExpr, depth int) bool {
 		}
 	}
 	decls := f.Pkg.DeclsOf(call)
-	return len(decls) == 1 && depth < maxLogDepth && onlyLogs(decls[0], depth)
+	return len(decls) == 1 && depth < limits.Logs && onlyLogs(decls[0], depth)
 }
 
 // onlyLogs: all that a function does with the errors that it gets is to log them.

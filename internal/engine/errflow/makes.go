@@ -8,6 +8,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 var errorInterface = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
@@ -24,8 +25,6 @@ func isErrorType(t types.Type) bool {
 	_, pointer := types.Unalias(t).(*types.Pointer)
 	return (named || pointer) && types.Implements(t, errorInterface)
 }
-
-const maxMakers = 2 // functions looked into for what they return
 
 // neverNil reports whether an error is made here, or made of one that is not nil.
 func (w *walk) neverNil(e ast.Expr, s *state, depth int) bool {
@@ -64,7 +63,7 @@ func (w *walk) callNeverNil(call *ast.CallExpr, s *state, depth int) bool {
 		return false
 	}
 	if decls := pkg.DeclsOf(call); len(decls) > 0 {
-		return depth < maxMakers && w.bodyNeverNil(decls[0], call, s, depth)
+		return depth < limits.Makers && w.bodyNeverNil(decls[0], call, s, depth)
 	}
 	if ignores(fn) {
 		return false
@@ -176,7 +175,7 @@ func (r *returns) branch(p flow.Point, cond ast.Expr, s *state) {
 
 func (r *returns) enter(p flow.Point, s *state) {
 	key := p.BlockKey() + ":" + s.key()
-	if r.seen[key] || len(r.seen) > maxArrivals {
+	if r.seen[key] || len(r.seen) > limits.Arrivals {
 		return
 	}
 	r.seen[key] = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // ret judges one way out of the function.
@@ -262,7 +263,7 @@ func (q Queues) in(f *flow.Func, n ast.Node, depth int) bool {
 }
 
 func (q Queues) function(d *flow.Func, depth int) bool {
-	if depth > maxQueueDepth {
+	if depth > limits.Queues {
 		return false
 	}
 	at := queueing{d, depth}
@@ -273,5 +274,3 @@ func (q Queues) function(d *flow.Func, depth int) bool {
 	}
 	return found
 }
-
-const maxQueueDepth = 3

@@ -3,6 +3,8 @@ package flow
 import (
 	"go/ast"
 	"go/types"
+
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // CallsSeen are the calls of a declared function, or of a literal that is called by the variable that holds it.
@@ -31,11 +33,9 @@ func (f *Func) litCalls() []*Call {
 	return f.callsOf(v, 0)
 }
 
-const maxHandedOn = 3
-
 // handedTo are the calls of a function value by the functions that a call hands it to.
 func (pkg *Package) handedTo(call *ast.CallExpr, value ast.Expr, depth int) []*Call {
-	if depth > maxHandedOn {
+	if depth > limits.HandedOn {
 		return nil
 	}
 	var calls []*Call

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // Path names the variable, and the fields below it, that e stands for: two expressions with one path are one object as
@@ -14,7 +16,7 @@ import (
 func (f *Func) Path(e ast.Expr) string { return f.path(e, 0) }
 
 func (f *Func) path(e ast.Expr, depth int) string {
-	if depth > 12 {
+	if depth > limits.Path {
 		return ""
 	}
 	switch x := ast.Unparen(e).(type) {

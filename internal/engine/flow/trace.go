@@ -4,9 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-)
 
-const maxDepth = 14
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
+)
 
 // Trace follows e in fr back to its sources: through variables, parameters (to the arguments of callers), results of
 // functions that can be seen, fields, conversions and assertions. stop, if not nil, ends the trace at an expression.
@@ -35,7 +35,7 @@ func (t *tracer) expr(e ast.Expr, fr *Frame, depth int) { t.result(e, -1, fr, de
 // result traces e, or its i-th result if i is not negative.
 func (t *tracer) result(e ast.Expr, i int, fr *Frame, depth int) {
 	e = ast.Unparen(e)
-	if depth > maxDepth {
+	if depth > limits.Trace {
 		t.emit(Value{Kind: Opaque, Expr: e, Frame: fr})
 		return
 	}
@@ -217,7 +217,7 @@ func (t *tracer) param(v *types.Var, fr *Frame, depth int) {
 		return
 	}
 	calls := fr.Fn.CallsSeen()
-	if len(calls) == 0 || depth > maxDepth {
+	if len(calls) == 0 || depth > limits.Trace {
 		t.emit(Value{Kind: Parameter, Var: v, Frame: fr})
 		return
 	}
@@ -270,7 +270,7 @@ func (t *tracer) call(call *ast.CallExpr, i int, fr *Frame, depth int) {
 		callees = []*Func{pkg.byNode[lit]}
 	}
 	found := false
-	if fr.depth() <= maxFrames {
+	if fr.depth() <= limits.Frames {
 		for _, callee := range callees {
 			found = t.results(callee, call, i, fr, depth) || found
 		}
@@ -279,8 +279,6 @@ func (t *tracer) call(call *ast.CallExpr, i int, fr *Frame, depth int) {
 		t.emit(Value{Expr: call, Index: i, Frame: fr})
 	}
 }
-
-const maxFrames = 5
 
 // results traces what a call of callee returns, and reports whether it returns anything.
 func (t *tracer) results(callee *Func, call *ast.CallExpr, i int, fr *Frame, depth int) bool {

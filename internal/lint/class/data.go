@@ -8,6 +8,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
@@ -108,11 +109,9 @@ func newSlice() *dataSlice { return &dataSlice{seen: map[ast.Node]bool{}} }
 
 var testOp = regexp.MustCompile(`"op"\s*:\s*"test"`)
 
-const maxSlice = 12
-
 // expr follows an expression and everything that it is made from.
 func (d *dataSlice) expr(e ast.Expr, fr *flow.Frame, depth int) {
-	if e == nil || depth > maxSlice {
+	if e == nil || depth > limits.Slice {
 		return
 	}
 	for _, v := range flow.Trace(e, fr, isCopyAt) {

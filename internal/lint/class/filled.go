@@ -7,6 +7,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
@@ -122,7 +123,7 @@ func (c *Classifier) callFills(f *flow.Func, call *ast.CallExpr, path string) bo
 	for _, d := range decls {
 		for i := range d.Signature().Params().Len() {
 			arg, v := d.Argument(i, call), d.Param(i)
-			if arg == nil || f.Path(arg) != path || v == nil || c.depth > 4 {
+			if arg == nil || f.Path(arg) != path || v == nil || c.depth > limits.Fills {
 				continue
 			}
 			c.depth++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
 // retryAround is the RetryOnConflict around a call, in this function or around a call of it, unless the retry holds
@@ -25,7 +26,7 @@ func (c *Classifier) retryAround(f *flow.Func, call *ast.CallExpr, depth int) to
 			}
 		}
 	}
-	if depth > 2 || f.Outermost().Obj == nil {
+	if depth > limits.RetryCallers || f.Outermost().Obj == nil {
 		return token.NoPos
 	}
 	if pos := c.retryOfValue(f.Outermost()); pos.IsValid() {
@@ -122,8 +123,6 @@ func within(f *flow.Func, call *ast.CallExpr) bool {
 	return f.Node().Pos() <= call.Pos() && call.End() <= f.Node().End()
 }
 
-const maxLookedInto = 3
-
 // mayConflict: a function that the retry calls updates something.
 func (c *Classifier) mayConflict(d *flow.Func, call *ast.CallExpr, depth int) bool {
 	found := false
@@ -133,7 +132,7 @@ func (c *Classifier) mayConflict(d *flow.Func, call *ast.CallExpr, depth int) bo
 		}
 		w, verb := kube.Kind(d.Pkg.Callee(x))
 		found = w != kube.NoWriter && verb == kube.Update
-		if w == kube.NoWriter && depth < maxLookedInto {
+		if w == kube.NoWriter && depth < limits.LookedInto {
 			for _, next := range d.Pkg.Callees(x) {
 				found = found || next != d && c.mayConflict(next, call, depth+1)
 			}

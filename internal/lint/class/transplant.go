@@ -7,6 +7,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
@@ -22,15 +23,13 @@ func (c *Classifier) transplanted(g *Finding) bool {
 	return c.transplantBefore(g, g.Site.Fn, g.Site.Node, pathsOf(g.Site.Fn, obj), 0)
 }
 
-const maxCallers = 2
-
 func (c *Classifier) transplantBefore(g *Finding, f *flow.Func, node ast.Node, paths []string, depth int) bool {
 	found := false
 	f.WalkBack(f.At(node), func(p flow.Point) bool {
 		found = c.transplantAt(g, f, p, paths)
 		return !found
 	})
-	if found || depth == maxCallers {
+	if found || depth == limits.TransplantCallers {
 		return found
 	}
 	outer := f.Outermost()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
@@ -58,7 +59,7 @@ func (c *Classifier) sources(s *site.Site, e ast.Expr, fr *flow.Frame, o *origin
 		case v.Kind == flow.Parameter || v.Kind == flow.Opaque:
 			o.unknown = true
 		case v.Kind != flow.Expression || v.Expr == nil:
-		case isCopyAt(v.Expr, v.Frame) && depth < 6:
+		case isCopyAt(v.Expr, v.Frame) && depth < limits.Copies:
 			of, _ := isCopy(v.Frame.Fn.Pkg, v.Expr)
 			if path := copyPath(v); path == "" || !c.filled(v, path, s) {
 				c.sources(s, of, v.Frame, o, depth+1)

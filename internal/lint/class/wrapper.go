@@ -4,9 +4,9 @@ import (
 	"go/ast"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
-)
 
-const maxWrapped = 3
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
+)
 
 // wrapper classifies the call of a function that the user named: by the status writes in its body, each judged as if this
 // call were the only one.
@@ -48,7 +48,7 @@ func (c *Classifier) wrapped(worst *Finding, call *flow.Call, d *flow.Func, dept
 			worst.worse(g)
 			return true
 		}
-		if depth < maxWrapped {
+		if depth < limits.Wrapped {
 			for _, next := range d.Pkg.Callees(x) {
 				if next != d {
 					c.wrapped(worst, &flow.Call{Expr: x, In: d.Enclosing(x)}, next, depth+1)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
@@ -24,8 +25,6 @@ func (s *safety) freshUntil(f *class.Finding, ignore map[*ast.CallExpr]bool) *do
 	}
 	return s.fresh(f.Fn, f.Site.Node, subject{path: f.Fn.Path(obj), kind: f.Kind, ignore: ignore}, 0)
 }
-
-const maxCallers = 3
 
 // fresh walks back from node to every read of the object; no way may lead to the function's entry without one, unless
 // the object is a parameter that is fresh at every call.
@@ -104,7 +103,7 @@ func copiedFrom(f *flow.Func, n ast.Node, path string) string {
 func (s *safety) freshInCallers(f *flow.Func, node ast.Node, sub subject, depth int) *doubt {
 	calls, sig := f.CallsSeen(), f.Signature()
 	switch {
-	case depth > maxCallers || len(calls) == 0 || sig == nil:
+	case depth > limits.FreshCallers || len(calls) == 0 || sig == nil:
 		return doubtAt(node, notRead)
 	case f.UsedAsValue():
 		return doubtAt(f.Node(), f.Name()+" is used as a value, so not all its callers can be seen")
