@@ -101,7 +101,7 @@ func newCompiler(t *testing.T) *compiler {
 // known has loaded every package that a document may import.
 var known = sync.OnceValues(func() (*compiler, error) {
 	c := &compiler{fset: token.NewFileSet(), loaded: map[string]*types.Package{}}
-	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Dir: root, Fset: c.fset}
+	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Fset: c.fset}
 	loaded, err := packages.Load(config, slices.Collect(maps.Values(imports))...)
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, loadErr := range p.Errors {

@@ -24,6 +24,7 @@ import (
 //	```text by=TestName    is compared by that test
 //	```go file=NAME        is that file; make append=NAME is appended to it
 //	```go line=NAME:97     replaces that line of that file
+//	```diff edit=NAME      changes that file: what the diff shows as it was is there, once
 //	```yaml as=workflow    has jobs of a GitHub workflow; as=golangci configures golangci-lint
 type shell struct {
 	project *kubebuilderproject.Project
@@ -49,6 +50,8 @@ func (s *shell) block(block markdown.Block) error {
 		return s.project.Write(filepath.Join(s.dir, option["file"]), []byte(block.Text))
 	case option["append"] != "":
 		return s.append(option["append"], block.Text)
+	case option["edit"] != "":
+		return s.edit(option["edit"], block.Text)
 	case option["line"] != "":
 		return s.replace(option["line"], block.Text)
 	case block.Language == "text" && option["by"] == "":
@@ -104,6 +107,20 @@ func (s *shell) append(name, text string) error {
 	return s.project.Write(name, append(old, text...))
 }
 
+// edit changes a file as a diff shows it.
+func (s *shell) edit(name, diff string) error {
+	name = filepath.Join(s.dir, name)
+	old, err := s.project.Read(name)
+	if err != nil {
+		return err
+	}
+	before, after := side(diff, "+"), side(diff, "-")
+	if n := strings.Count(string(old), before); n != 1 {
+		return fmt.Errorf("%s has %d times, not once,\n%s", name, n, before)
+	}
+	return s.project.Write(name, []byte(strings.Replace(string(old), before, after, 1)))
+}
+
 // replace puts text in the place of a line, NAME:NUMBER.
 func (s *shell) replace(place, text string) error {
 	name, number, _ := strings.Cut(place, ":")
@@ -139,7 +156,10 @@ func squeezed(text string) string {
 
 // TestShellBlocksRun follows every document, in one project: the guide first, which adopts statuspatcher there.
 func TestShellBlocksRun(t *testing.T) {
-	s := &shell{project: kubebuilderproject.New(t, root)}
+	if text := named(t, documents(t), guide).text; !bytes.Contains(text, []byte(kubebuilderproject.Guestbook)) {
+		t.Fatalf("%s does not show how its project is made:\n%s", guide, kubebuilderproject.Guestbook)
+	}
+	s := &shell{project: kubebuilderproject.New(t, root, kubebuilderproject.Guestbook)}
 	documents := documents(t)
 	if s.test(t, named(t, documents, guide)); t.Failed() {
 		return // nothing else can be right

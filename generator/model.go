@@ -12,7 +12,9 @@ type file struct {
 	// Package is the name of the package, and Contents what its doc comment says of it.
 	Package, Contents string
 	// Same tells that the file is in the API package itself.
-	Same, BuildTag   bool
+	Same bool
+	// Constraint is the build constraint, empty for none.
+	Constraint       string
 	Standard, Others []string
 	Kinds            []*kindModel
 	Funcs            []*equalFunc
@@ -93,10 +95,10 @@ func (m *modeller) equality(k kind, out *kindModel) {
 	default:
 		out.Equal = m.compare.value(t)
 	}
-	structure, ok := t.Underlying().(*types.Struct)
-	if ok && !k.pointer && (way == byFields || way == strictly) {
-		out.TrimFunc = m.names.unexported("trim" + upperFirst(k.status.Name()))
-		out.Trims = m.compare.trims(structure)
+	if named, ok := t.(*types.Named); ok && !k.pointer {
+		if out.Trims = m.compare.trims(named); len(out.Trims) > 0 {
+			out.TrimFunc = m.names.unexported("trim" + upperFirst(k.status.Name()))
+		}
 	}
 }
 

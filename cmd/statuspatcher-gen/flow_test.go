@@ -215,3 +215,34 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("exit %d, output of the other package %v\n%s", exit, m.exists("api/v2/v2status"), stderr)
 	}
 }
+
+// TestKindInStatus: a status that reaches kinds, its own and another marked one, compares them whole, with their specs.
+func TestKindInStatus(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.replace("api/v1/types.go", "\tNames []string `json:\"names,omitempty\"`\n", "\tNames []string `json:\"names,omitempty\"`\n\tChildren []Cell `json:\"children,omitempty\"`\n\tImport *Image `json:\"import,omitempty\"`\n")
+	m.write("api/v1/image.go", `package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +statuspatcher:generate=true
+type Image struct {
+	metav1.TypeMeta   `+"`json:\",inline\"`"+`
+	metav1.ObjectMeta `+"`json:\"metadata,omitempty\"`"+`
+	Spec   ImageSpec   `+"`json:\"spec,omitempty\"`"+`
+	Status ImageStatus `+"`json:\"status,omitempty\"`"+`
+}
+
+type ImageSpec struct { Tags map[string]string }
+
+type ImageStatus struct { Digest string }
+`)
+	m.mustRun("go", "tool", "controller-gen", "object", "paths=./api/v1")
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "vet", "./...")
+	if !strings.Contains(m.read(generatedFile), "a.Spec == b.Spec") {
+		t.Error("the spec of a kind in a status is not compared")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/statuspatcher/statuspatcher/internal/buildversion"
 	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
 	"github.com/statuspatcher/statuspatcher/internal/lint/check"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
@@ -26,6 +27,7 @@ type command struct {
 	baseline string
 	explain  string
 	tags     string
+	version  bool
 	patterns []string
 }
 
@@ -46,6 +48,7 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	fs.StringVar(&c.format, "format", "text", "format of the audit: "+strings.Join(audit.Formats, ", "))
 	fs.StringVar(&c.baseline, "baseline", "", "leave out what is in `FILE`, an earlier -audit -format=json")
 	fs.StringVar(&c.tags, "tags", "", "comma-separated build tags, as in go build")
+	fs.BoolVar(&c.version, "version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -74,6 +77,10 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 	}
 	if c.explain != "" {
 		return c.explained(stdout, stderr)
+	}
+	if c.version {
+		fmt.Fprintln(stdout, buildversion.Line("statuspatcher-lint"))
+		return exitClean
 	}
 	var base *audit.Baseline
 	if c.baseline != "" {

@@ -46,7 +46,7 @@ func (s source) copyModule(from, to, root string) error {
 			if err != nil || !entry.IsDir() {
 				return err
 			}
-			if base := entry.Name(); base == "testdata" || base == "vendor" || base == "applyconfiguration" || strings.HasPrefix(base, ".") {
+			if base := entry.Name(); s.leftOut(from, path) || base == "testdata" || base == "vendor" || base == "applyconfiguration" || strings.HasPrefix(base, ".") {
 				return fs.SkipDir
 			}
 			rel, err := filepath.Rel(from, path)
@@ -81,10 +81,28 @@ func (s source) copyModule(from, to, root string) error {
 	return s.writeModFile(from, to, root, external)
 }
 
+// leftOut tells whether a directory is one that the source leaves out.
+func (s source) leftOut(from, dir string) bool {
+	rel, err := filepath.Rel(from, dir)
+	return err == nil && slices.Contains(s.without, filepath.ToSlash(rel))
+}
+
 // requireModule makes a module of our own that requires the source's.
 func (s source) requireModule(to, root string) error {
-	content := fmt.Sprintf("module corpus.example/%s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n\t%s %s\n)\n\nreplace %s => %s\n", s.name, self, s.module, s.version, self, root)
+	content := fmt.Sprintf("module corpus.example/%s\n\ngo 1.26.0\n\nrequire %s %s\n%s", s.name, s.module, s.version, ownModules(root))
 	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(content), 0o666)
+}
+
+// ownModules requires the modules of this repository that the behaviour tests need, from the checkout.
+func ownModules(root string) string {
+	var out strings.Builder
+	for _, name := range []string{"", "/patcher", "/patchertest", "/examples", "/hack"} {
+		if name == "/patcher" || name == "/hack" {
+			fmt.Fprintf(&out, "\nrequire %s%s v0.0.0\n", self, name)
+		}
+		fmt.Fprintf(&out, "\nreplace %s%s => %s%s\n", self, name, root, filepath.FromSlash(name))
+	}
+	return out.String()
 }
 
 // copyPackage copies the Go files of a directory, tests aside, and returns their imports.
@@ -138,17 +156,17 @@ func (s source) writeModFile(from, to, root string, external map[string]bool) er
 		return err
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "module %s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n", s.module, self)
+	fmt.Fprintf(&out, "module %s\n\ngo 1.26.0\n\nrequire (\n", s.module)
 	for _, require := range theirs.Require {
 		needed := slices.ContainsFunc(sorted(external), func(path string) bool {
 			return path == require.Mod.Path || strings.HasPrefix(path, require.Mod.Path+"/")
 		})
 		if needed {
-			fmt.Fprintf(&out, "\t%s\n", require.Mod)
+			fmt.Fprintf(&out, "\t%s %s\n", require.Mod.Path, require.Mod.Version)
 		}
 	}
-	fmt.Fprintf(&out, ")\n\nreplace %s => %s\n", self, root)
-	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(strings.ReplaceAll(out.String(), "@", " ")), 0o666)
+	fmt.Fprint(&out, ")\n", ownModules(root))
+	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(out.String()), 0o666)
 }
 
 func sorted(set map[string]bool) []string {

@@ -17,11 +17,11 @@ import (
 var deploymentKind = patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
 	Name:               "Deployment",
 	New:                func() *appsv1.Deployment { return &appsv1.Deployment{} },
-	Assign:             func(dst, src *appsv1.Deployment) { *dst = *src },
+	Assign:             patcher.Assign[appsv1.Deployment],
 	Status:             func(obj *appsv1.Deployment) *appsv1.DeploymentStatus { return &obj.Status },
 	DeepCopyInto:       (*appsv1.DeploymentStatus).DeepCopyInto,
 	Equal:              patcher.EqualDeep[appsv1.DeploymentStatus],
-	Trim:               func(_, _ *appsv1.DeploymentStatus) {},
+	Trim:               trimDeploymentStatus,
 	ObservedGeneration: func(status *appsv1.DeploymentStatus) *int64 { return &status.ObservedGeneration },
 }
 
@@ -111,15 +111,28 @@ func (p *DeploymentStatusPatcher) OnFlushed(f func(before, after *appsv1.Deploym
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *DeploymentStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
+// trimDeploymentStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimDeploymentStatus(base, status *appsv1.DeploymentStatus) {
+	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
+	patcher.Trim(&base.Replicas, &status.Replicas, base.Replicas == status.Replicas)
+	patcher.Trim(&base.UpdatedReplicas, &status.UpdatedReplicas, base.UpdatedReplicas == status.UpdatedReplicas)
+	patcher.Trim(&base.ReadyReplicas, &status.ReadyReplicas, base.ReadyReplicas == status.ReadyReplicas)
+	patcher.Trim(&base.AvailableReplicas, &status.AvailableReplicas, base.AvailableReplicas == status.AvailableReplicas)
+	patcher.Trim(&base.UnavailableReplicas, &status.UnavailableReplicas, base.UnavailableReplicas == status.UnavailableReplicas)
+	patcher.Trim(&base.TerminatingReplicas, &status.TerminatingReplicas, patcher.EqualPointer(base.TerminatingReplicas, status.TerminatingReplicas))
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSlice(base.Conditions, status.Conditions))
+	patcher.Trim(&base.CollisionCount, &status.CollisionCount, patcher.EqualPointer(base.CollisionCount, status.CollisionCount))
+}
+
 // nodeKind tells the runtime how to reach and compare the status of a Node.
 var nodeKind = patcher.Kind[*corev1.Node, corev1.NodeStatus]{
 	Name:         "Node",
 	New:          func() *corev1.Node { return &corev1.Node{} },
-	Assign:       func(dst, src *corev1.Node) { *dst = *src },
+	Assign:       patcher.Assign[corev1.Node],
 	Status:       func(obj *corev1.Node) *corev1.NodeStatus { return &obj.Status },
 	DeepCopyInto: (*corev1.NodeStatus).DeepCopyInto,
 	Equal:        patcher.EqualDeep[corev1.NodeStatus],
-	Trim:         func(_, _ *corev1.NodeStatus) {},
+	Trim:         trimNodeStatus,
 }
 
 // NodeStatusClient reads objects of kind Node and hands out the patchers that write their status.
@@ -205,15 +218,30 @@ func (p *NodeStatusPatcher) OnFlushed(f func(before, after *corev1.NodeStatus)) 
 	p.patcher.OnFlushed(f)
 }
 
+// trimNodeStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimNodeStatus(base, status *corev1.NodeStatus) {
+	patcher.Trim(&base.Capacity, &status.Capacity, patcher.EqualDeep(&base.Capacity, &status.Capacity))
+	patcher.Trim(&base.Allocatable, &status.Allocatable, patcher.EqualDeep(&base.Allocatable, &status.Allocatable))
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSlice(base.Conditions, status.Conditions))
+	patcher.Trim(&base.Addresses, &status.Addresses, patcher.EqualSlice(base.Addresses, status.Addresses))
+	patcher.Trim(&base.Images, &status.Images, patcher.EqualDeep(&base.Images, &status.Images))
+	patcher.Trim(&base.VolumesInUse, &status.VolumesInUse, patcher.EqualSlice(base.VolumesInUse, status.VolumesInUse))
+	patcher.Trim(&base.VolumesAttached, &status.VolumesAttached, patcher.EqualSlice(base.VolumesAttached, status.VolumesAttached))
+	patcher.Trim(&base.Config, &status.Config, patcher.EqualDeep(&base.Config, &status.Config))
+	patcher.Trim(&base.RuntimeHandlers, &status.RuntimeHandlers, patcher.EqualDeep(&base.RuntimeHandlers, &status.RuntimeHandlers))
+	patcher.Trim(&base.Features, &status.Features, patcher.EqualDeep(&base.Features, &status.Features))
+}
+
 // podKind tells the runtime how to reach and compare the status of a Pod.
 var podKind = patcher.Kind[*corev1.Pod, corev1.PodStatus]{
 	Name:               "Pod",
 	New:                func() *corev1.Pod { return &corev1.Pod{} },
-	Assign:             func(dst, src *corev1.Pod) { *dst = *src },
+	Assign:             patcher.Assign[corev1.Pod],
 	Status:             func(obj *corev1.Pod) *corev1.PodStatus { return &obj.Status },
 	DeepCopyInto:       (*corev1.PodStatus).DeepCopyInto,
 	Equal:              patcher.EqualDeep[corev1.PodStatus],
-	Trim:               func(_, _ *corev1.PodStatus) {},
+	Trim:               trimPodStatus,
 	ObservedGeneration: func(status *corev1.PodStatus) *int64 { return &status.ObservedGeneration },
 }
 
@@ -302,3 +330,25 @@ func (p *PodStatusPatcher) OnFlushed(f func(before, after *corev1.PodStatus)) {
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *PodStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
+
+// trimPodStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimPodStatus(base, status *corev1.PodStatus) {
+	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSlice(base.Conditions, status.Conditions))
+	patcher.Trim(&base.Message, &status.Message, base.Message == status.Message)
+	patcher.Trim(&base.Reason, &status.Reason, base.Reason == status.Reason)
+	patcher.Trim(&base.NominatedNodeName, &status.NominatedNodeName, base.NominatedNodeName == status.NominatedNodeName)
+	patcher.Trim(&base.HostIP, &status.HostIP, base.HostIP == status.HostIP)
+	patcher.Trim(&base.HostIPs, &status.HostIPs, patcher.EqualSlice(base.HostIPs, status.HostIPs))
+	patcher.Trim(&base.PodIP, &status.PodIP, base.PodIP == status.PodIP)
+	patcher.Trim(&base.PodIPs, &status.PodIPs, patcher.EqualSlice(base.PodIPs, status.PodIPs))
+	patcher.Trim(&base.StartTime, &status.StartTime, patcher.EqualPointer(base.StartTime, status.StartTime))
+	patcher.Trim(&base.InitContainerStatuses, &status.InitContainerStatuses, patcher.EqualDeep(&base.InitContainerStatuses, &status.InitContainerStatuses))
+	patcher.Trim(&base.ContainerStatuses, &status.ContainerStatuses, patcher.EqualDeep(&base.ContainerStatuses, &status.ContainerStatuses))
+	patcher.Trim(&base.QOSClass, &status.QOSClass, base.QOSClass == status.QOSClass)
+	patcher.Trim(&base.EphemeralContainerStatuses, &status.EphemeralContainerStatuses, patcher.EqualDeep(&base.EphemeralContainerStatuses, &status.EphemeralContainerStatuses))
+	patcher.Trim(&base.Resize, &status.Resize, base.Resize == status.Resize)
+	patcher.Trim(&base.ResourceClaimStatuses, &status.ResourceClaimStatuses, patcher.EqualDeep(&base.ResourceClaimStatuses, &status.ResourceClaimStatuses))
+	patcher.Trim(&base.ExtendedResourceClaimStatus, &status.ExtendedResourceClaimStatus, patcher.EqualDeep(&base.ExtendedResourceClaimStatus, &status.ExtendedResourceClaimStatus))
+}

@@ -17,7 +17,7 @@ import (
 var backupKind = patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Name:               "Backup",
 	New:                func() *v1.Backup { return &v1.Backup{} },
-	Assign:             func(dst, src *v1.Backup) { *dst = *src },
+	Assign:             patcher.Assign[v1.Backup],
 	Status:             func(obj *v1.Backup) *v1.BackupStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.BackupStatus).DeepCopyInto,
 	Equal:              equalBackupStatus,
@@ -140,7 +140,7 @@ func trimBackupStatus(base, status *v1.BackupStatus) {
 var databaseKind = patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Name:               "Database",
 	New:                func() *v1.Database { return &v1.Database{} },
-	Assign:             func(dst, src *v1.Database) { *dst = *src },
+	Assign:             patcher.Assign[v1.Database],
 	Status:             func(obj *v1.Database) *v1.DatabaseStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.DatabaseStatus).DeepCopyInto,
 	Equal:              equalDatabaseStatus,
@@ -264,7 +264,7 @@ func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 var fleetKind = patcher.Kind[*v1.Fleet, v1.FleetStatus]{
 	Name:               "Fleet",
 	New:                func() *v1.Fleet { return &v1.Fleet{} },
-	Assign:             func(dst, src *v1.Fleet) { *dst = *src },
+	Assign:             patcher.Assign[v1.Fleet],
 	Status:             func(obj *v1.Fleet) *v1.FleetStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.FleetStatus).DeepCopyInto,
 	Equal:              equalFleetStatus,
@@ -380,6 +380,45 @@ func trimFleetStatus(base, status *v1.FleetStatus) {
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForBackupStatus = struct {
+		Phase              v1.BackupPhase     `json:"phase,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Database           *v1.TrackedObject  `json:"database,omitempty"`
+		Job                *v1.TrackedObject  `json:"job,omitempty"`
+	}
+	runStatuspatcherGenForDatabaseStatus = struct {
+		Phase              v1.Phase           `json:"phase,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Plan               *v1.Plan           `json:"plan,omitempty"`
+		StatefulSet        *v1.TrackedObject  `json:"statefulSet,omitempty"`
+		Backup             *v1.TrackedObject  `json:"backup,omitempty"`
+	}
+	runStatuspatcherGenForPlan = struct {
+		ID         string    `json:"id"`
+		Generation int64     `json:"generation"`
+		Steps      []v1.Step `json:"steps"`
+	}
+	runStatuspatcherGenForFleetStatus = struct {
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Databases          int32              `json:"databases"`
+		Ready              int32              `json:"ready"`
+		Paused             int32              `json:"paused"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForBackupStatus   = v1.BackupStatus{}
+	_ runStatuspatcherGenForDatabaseStatus = v1.DatabaseStatus{}
+	_ runStatuspatcherGenForPlan           = v1.Plan{}
+	_ runStatuspatcherGenForFleetStatus    = v1.FleetStatus{}
+)
+
 // equalBackupStatus reports whether a and b are the same; equal means equal JSON.
 func equalBackupStatus(a, b *v1.BackupStatus) bool {
 	return a.Phase == b.Phase &&
@@ -414,35 +453,3 @@ func equalFleetStatus(a, b *v1.FleetStatus) bool {
 		a.Ready == b.Ready &&
 		a.Paused == b.Paused
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Phase              v1.BackupPhase     `json:"phase,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		Database           *v1.TrackedObject  `json:"database,omitempty"`
-		Job                *v1.TrackedObject  `json:"job,omitempty"`
-	} = v1.BackupStatus{}
-	_ struct {
-		Phase              v1.Phase           `json:"phase,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		Plan               *v1.Plan           `json:"plan,omitempty"`
-		StatefulSet        *v1.TrackedObject  `json:"statefulSet,omitempty"`
-		Backup             *v1.TrackedObject  `json:"backup,omitempty"`
-	} = v1.DatabaseStatus{}
-	_ struct {
-		ID         string    `json:"id"`
-		Generation int64     `json:"generation"`
-		Steps      []v1.Step `json:"steps"`
-	} = v1.Plan{}
-	_ struct {
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		Databases          int32              `json:"databases"`
-		Ready              int32              `json:"ready"`
-		Paused             int32              `json:"paused"`
-	} = v1.FleetStatus{}
-)

@@ -16,7 +16,7 @@ import (
 var cellKind = patcher.Kind[*Cell, status]{
 	Name:         "Cell",
 	New:          func() *Cell { return &Cell{} },
-	Assign:       func(dst, src *Cell) { *dst = *src },
+	Assign:       patcher.Assign[Cell],
 	Status:       func(obj *Cell) *status { return &obj.Status },
 	DeepCopyInto: (*status).DeepCopyInto,
 	Equal:        equalStatus,
@@ -113,6 +113,24 @@ func trimStatus(base, status *status) {
 	patcher.Trim(&base.Labels, &status.Labels, patcher.EqualSlice(base.Labels, status.Labels))
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForStatus = struct {
+		Phase  string   `json:"phase,omitempty"`
+		Parts  []part   `json:"parts,omitempty"`
+		Labels []string `json:"labels,omitempty"`
+	}
+	runStatuspatcherGenForPart = struct {
+		Names []string `json:"names,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForStatus = status{}
+	_ runStatuspatcherGenForPart   = part{}
+)
+
 // equalStatus reports whether a and b are the same; equal means equal JSON.
 func equalStatus(a, b *status) bool {
 	return a.Phase == b.Phase &&
@@ -124,16 +142,3 @@ func equalStatus(a, b *status) bool {
 func equalPart2(a, b *part) bool {
 	return patcher.EqualSlice(a.Names, b.Names)
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Phase  string   `json:"phase,omitempty"`
-		Parts  []part   `json:"parts,omitempty"`
-		Labels []string `json:"labels,omitempty"`
-	} = status{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = part{}
-)

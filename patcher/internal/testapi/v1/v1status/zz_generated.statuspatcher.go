@@ -19,7 +19,7 @@ import (
 var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,
@@ -147,7 +147,7 @@ func trimCellStatus(base, status *v1.CellStatus) {
 var dialKind = patcher.Kind[*v1.Dial, v1.DialStatus]{
 	Name:         "Dial",
 	New:          func() *v1.Dial { return &v1.Dial{} },
-	Assign:       func(dst, src *v1.Dial) { *dst = *src },
+	Assign:       patcher.Assign[v1.Dial],
 	Status:       func(obj *v1.Dial) *v1.DialStatus { return &obj.Status },
 	DeepCopyInto: (*v1.DialStatus).DeepCopyInto,
 	Equal:        equalDialStatus,
@@ -251,7 +251,7 @@ func trimDialStatus(base, status *v1.DialStatus) {
 var gaugeKind = patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
 	Name:         "Gauge",
 	New:          func() *v1.Gauge { return &v1.Gauge{} },
-	Assign:       func(dst, src *v1.Gauge) { *dst = *src },
+	Assign:       patcher.Assign[v1.Gauge],
 	Status:       func(obj *v1.Gauge) *v1.GaugeStatus { return &obj.Status },
 	DeepCopyInto: (*v1.GaugeStatus).DeepCopyInto,
 	Equal:        equalGaugeStatus,
@@ -349,6 +349,82 @@ func trimGaugeStatus(base, status *v1.GaugeStatus) {
 	patcher.Trim(&base.Holder, &status.Holder, patcher.EqualPointer(base.Holder, status.Holder))
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForCellStatus = struct {
+		Phase              string                `json:"phase,omitempty"`
+		ObservedGeneration int64                 `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition    `json:"conditions,omitempty"`
+		Plan               *v1.Plan              `json:"plan,omitempty"`
+		Writers            []string              `json:"writers,omitempty"`
+		Shares             map[string]v1.Share   `json:"shares,omitempty"`
+		LastSync           *metav1.Time          `json:"lastSync,omitempty"`
+		Counter            int64                 `json:"counter,omitempty"`
+		Tier               string                `json:"tier,omitempty"`
+		Free               *runtime.RawExtension `json:"free,omitempty"`
+	}
+	runStatuspatcherGenForPlan = struct {
+		ID    string    `json:"id"`
+		Done  bool      `json:"done"`
+		Tasks []v1.Task `json:"tasks,omitempty"`
+	}
+	runStatuspatcherGenForDialStatus = struct {
+		Phase   string     `json:"phase,omitempty"`
+		Ready   bool       `json:"ready"`
+		Nested  v1.Nested  `json:"nested"`
+		Soft    v1.Soft    `json:"soft"`
+		Plan    *v1.Plan   `json:"plan,omitempty"`
+		Turn    *v1.Turn   `json:"turn,omitempty"`
+		Idle    v1.Nested  `json:"idle,omitempty,omitzero"`
+		Entries []v1.Entry `json:"entries,omitempty"`
+	}
+	runStatuspatcherGenForNested = struct {
+		On    bool        `json:"on"`
+		Level int64       `json:"level"`
+		Deep  v1.DeepPart `json:"deep"`
+	}
+	runStatuspatcherGenForDeepPart = struct {
+		Marks []int32 `json:"marks"`
+	}
+	runStatuspatcherGenForTurn = struct {
+		Angle  int32        `json:"angle"`
+		Soft   v1.Soft      `json:"soft"`
+		Nested v1.Nested    `json:"nested"`
+		Plan   *v1.Plan     `json:"plan,omitempty"`
+		At     *metav1.Time `json:"at,omitempty"`
+	}
+	runStatuspatcherGenForEntry = struct {
+		Name  string   `json:"name"`
+		Ready bool     `json:"ready"`
+		Tags  []string `json:"tags"`
+	}
+	runStatuspatcherGenForGaugeStatus = struct {
+		Phase   string            `json:"phase,omitempty"`
+		Ready   bool              `json:"ready"`
+		Count   int32             `json:"count"`
+		Reason  string            `json:"reason"`
+		Items   []string          `json:"items"`
+		Links   map[string]string `json:"links"`
+		Limit   resource.Quantity `json:"limit"`
+		Nested  v1.Nested         `json:"nested"`
+		Soft    v1.Soft           `json:"soft"`
+		Entries []v1.Entry        `json:"entries,omitempty"`
+		Holder  *string           `json:"holder,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForCellStatus  = v1.CellStatus{}
+	_ runStatuspatcherGenForPlan        = v1.Plan{}
+	_ runStatuspatcherGenForDialStatus  = v1.DialStatus{}
+	_ runStatuspatcherGenForNested      = v1.Nested{}
+	_ runStatuspatcherGenForDeepPart    = v1.DeepPart{}
+	_ runStatuspatcherGenForTurn        = v1.Turn{}
+	_ runStatuspatcherGenForEntry       = v1.Entry{}
+	_ runStatuspatcherGenForGaugeStatus = v1.GaugeStatus{}
+)
+
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
 func equalCellStatus(a, b *v1.CellStatus) bool {
 	return a.Phase == b.Phase &&
@@ -424,68 +500,3 @@ func equalGaugeStatus(a, b *v1.GaugeStatus) bool {
 		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry) &&
 		patcher.EqualPointer(a.Holder, b.Holder)
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Phase              string                `json:"phase,omitempty"`
-		ObservedGeneration int64                 `json:"observedGeneration,omitempty"`
-		Conditions         []metav1.Condition    `json:"conditions,omitempty"`
-		Plan               *v1.Plan              `json:"plan,omitempty"`
-		Writers            []string              `json:"writers,omitempty"`
-		Shares             map[string]v1.Share   `json:"shares,omitempty"`
-		LastSync           *metav1.Time          `json:"lastSync,omitempty"`
-		Counter            int64                 `json:"counter,omitempty"`
-		Tier               string                `json:"tier,omitempty"`
-		Free               *runtime.RawExtension `json:"free,omitempty"`
-	} = v1.CellStatus{}
-	_ struct {
-		ID    string    `json:"id"`
-		Done  bool      `json:"done"`
-		Tasks []v1.Task `json:"tasks,omitempty"`
-	} = v1.Plan{}
-	_ struct {
-		Phase   string     `json:"phase,omitempty"`
-		Ready   bool       `json:"ready"`
-		Nested  v1.Nested  `json:"nested"`
-		Soft    v1.Soft    `json:"soft"`
-		Plan    *v1.Plan   `json:"plan,omitempty"`
-		Turn    *v1.Turn   `json:"turn,omitempty"`
-		Idle    v1.Nested  `json:"idle,omitempty,omitzero"`
-		Entries []v1.Entry `json:"entries,omitempty"`
-	} = v1.DialStatus{}
-	_ struct {
-		On    bool        `json:"on"`
-		Level int64       `json:"level"`
-		Deep  v1.DeepPart `json:"deep"`
-	} = v1.Nested{}
-	_ struct {
-		Marks []int32 `json:"marks"`
-	} = v1.DeepPart{}
-	_ struct {
-		Angle  int32        `json:"angle"`
-		Soft   v1.Soft      `json:"soft"`
-		Nested v1.Nested    `json:"nested"`
-		Plan   *v1.Plan     `json:"plan,omitempty"`
-		At     *metav1.Time `json:"at,omitempty"`
-	} = v1.Turn{}
-	_ struct {
-		Name  string   `json:"name"`
-		Ready bool     `json:"ready"`
-		Tags  []string `json:"tags"`
-	} = v1.Entry{}
-	_ struct {
-		Phase   string            `json:"phase,omitempty"`
-		Ready   bool              `json:"ready"`
-		Count   int32             `json:"count"`
-		Reason  string            `json:"reason"`
-		Items   []string          `json:"items"`
-		Links   map[string]string `json:"links"`
-		Limit   resource.Quantity `json:"limit"`
-		Nested  v1.Nested         `json:"nested"`
-		Soft    v1.Soft           `json:"soft"`
-		Entries []v1.Entry        `json:"entries,omitempty"`
-		Holder  *string           `json:"holder,omitempty"`
-	} = v1.GaugeStatus{}
-)

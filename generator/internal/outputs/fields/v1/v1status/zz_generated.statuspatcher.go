@@ -22,7 +22,7 @@ import (
 var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,
@@ -141,6 +141,105 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForCellStatus = struct {
+		v1.Strict          `json:",inline"`
+		v1.Times           `json:",inline"`
+		v1.Foreign         `json:",inline"`
+		Numbers            v1.Numbers `json:"numbers"`
+		Omitted            v1.Omitted `json:"omitted,omitempty"`
+		Zero               v1.Omitted `json:"zero,omitzero"`
+		Nested             v1.Nested  `json:"nested,omitempty"`
+		Tree               *v1.Node   `json:"tree,omitempty"`
+		Forest             v1.Forest  `json:"forest,omitempty"`
+		Internal           string     `json:"-"`
+		Dash               []string   `json:"-,"`
+		NoTag              []string
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	}
+	runStatuspatcherGenForStrict = struct {
+		Phase   v1.Phase          `json:"phase,omitempty"`
+		Ready   bool              `json:"ready"`
+		Count   int32             `json:"count,omitempty"`
+		UID     types.UID         `json:"uid,omitempty"`
+		Point   v1.Point          `json:"point,omitempty"`
+		Points  []v1.Point        `json:"points,omitempty"`
+		Named   map[v1.Phase]bool `json:"named,omitempty"`
+		Pointer *v1.Point         `json:"pointer,omitempty"`
+		Bytes   []byte            `json:"bytes,omitempty"`
+		Alias   v1.PointAlias     `json:"alias,omitzero"`
+	}
+	runStatuspatcherGenForTimes = struct {
+		At       metav1.Time       `json:"at,omitempty"`
+		AtPtr    *metav1.Time      `json:"atPtr,omitempty"`
+		AtList   []metav1.Time     `json:"atList,omitempty"`
+		Micro    metav1.MicroTime  `json:"micro,omitempty"`
+		MicroPtr *metav1.MicroTime `json:"microPtr,omitempty"`
+		Duration metav1.Duration   `json:"duration,omitempty"`
+		Last     v1.Entry          `json:"last,omitempty"`
+		Entries  []v1.Entry        `json:"entries,omitempty"`
+	}
+	runStatuspatcherGenForForeign = struct {
+		Limit     resource.Quantity            `json:"limit,omitempty"`
+		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
+		Port      intstr.IntOrString           `json:"port,omitempty"`
+		PortPtr   *intstr.IntOrString          `json:"portPtr,omitempty"`
+		Free      runtime.RawExtension         `json:"free,omitempty"`
+		FreePtr   *runtime.RawExtension        `json:"freePtr,omitempty"`
+		Resources corev1.ResourceList          `json:"resources,omitempty"`
+		Reference *corev1.ObjectReference      `json:"reference,omitempty"`
+		Secret    *corev1.SecretKeySelector    `json:"secret,omitempty"`
+		Taints    []corev1.Taint               `json:"taints,omitempty"`
+		Selector  *metav1.LabelSelector        `json:"selector,omitempty"`
+		Owners    []metav1.OwnerReference      `json:"owners,omitempty"`
+		Addresses []corev1.NodeAddress         `json:"addresses,omitempty"`
+		ByName    map[string]resource.Quantity `json:"byName,omitempty"`
+	}
+	runStatuspatcherGenForNumbers = struct {
+		Load    float64              `json:"load"`
+		Loads   []float64            `json:"loads,omitempty"`
+		Ratio   *float32             `json:"ratio,omitempty"`
+		ByName  map[string]float64   `json:"byName,omitempty"`
+		Matrix  [][]float64          `json:"matrix,omitempty"`
+		Deep    map[string][]float64 `json:"deep,omitempty"`
+		Weight  v1.Weight            `json:"weight,omitempty"`
+		Weights []v1.Weight          `json:"weights,omitempty"`
+	}
+	runStatuspatcherGenForOmitted = struct {
+		Names []string `json:"names,omitempty"`
+	}
+	runStatuspatcherGenForNested = struct {
+		Lists   [][]string             `json:"lists,omitempty"`
+		Maps    map[string][]string    `json:"maps,omitempty"`
+		Structs map[string]v1.Omitted  `json:"structs,omitempty"`
+		Ptrs    []*v1.Omitted          `json:"ptrs,omitempty"`
+		PtrMap  map[string]*v1.Omitted `json:"ptrMap,omitempty"`
+		Names   v1.NameList            `json:"names,omitempty"`
+		Index   v1.Index               `json:"index,omitempty"`
+		Times   map[string]v1.Entry    `json:"times,omitempty"`
+	}
+	runStatuspatcherGenForNode = struct {
+		Name     string              `json:"name"`
+		Children []v1.Node           `json:"children,omitempty"`
+		Next     *v1.Node            `json:"next,omitempty"`
+		ByName   map[string]*v1.Node `json:"byName,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForCellStatus = v1.CellStatus{}
+	_ runStatuspatcherGenForStrict     = v1.Strict{}
+	_ runStatuspatcherGenForTimes      = v1.Times{}
+	_ runStatuspatcherGenForForeign    = v1.Foreign{}
+	_ runStatuspatcherGenForNumbers    = v1.Numbers{}
+	_ runStatuspatcherGenForOmitted    = v1.Omitted{}
+	_ runStatuspatcherGenForNested     = v1.Nested{}
+	_ runStatuspatcherGenForNode       = v1.Node{}
+)
+
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
 func equalCellStatus(a, b *v1.CellStatus) bool {
 	return equalStrict(&a.Strict, &b.Strict) &&
@@ -239,91 +338,3 @@ func equalNode(a, b *v1.Node) bool {
 		patcher.EqualPointerFunc(a.Next, b.Next, equalNode) &&
 		patcher.EqualMapFunc(a.ByName, b.ByName, func(a, b **v1.Node) bool { return patcher.EqualPointerFunc(*a, *b, equalNode) })
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		v1.Strict          `json:",inline"`
-		v1.Times           `json:",inline"`
-		v1.Foreign         `json:",inline"`
-		Numbers            v1.Numbers `json:"numbers"`
-		Omitted            v1.Omitted `json:"omitted,omitempty"`
-		Zero               v1.Omitted `json:"zero,omitzero"`
-		Nested             v1.Nested  `json:"nested,omitempty"`
-		Tree               *v1.Node   `json:"tree,omitempty"`
-		Forest             v1.Forest  `json:"forest,omitempty"`
-		Internal           string     `json:"-"`
-		Dash               []string   `json:"-,"`
-		NoTag              []string
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	} = v1.CellStatus{}
-	_ struct {
-		Phase   v1.Phase          `json:"phase,omitempty"`
-		Ready   bool              `json:"ready"`
-		Count   int32             `json:"count,omitempty"`
-		UID     types.UID         `json:"uid,omitempty"`
-		Point   v1.Point          `json:"point,omitempty"`
-		Points  []v1.Point        `json:"points,omitempty"`
-		Named   map[v1.Phase]bool `json:"named,omitempty"`
-		Pointer *v1.Point         `json:"pointer,omitempty"`
-		Bytes   []byte            `json:"bytes,omitempty"`
-		Alias   v1.PointAlias     `json:"alias,omitzero"`
-	} = v1.Strict{}
-	_ struct {
-		At       metav1.Time       `json:"at,omitempty"`
-		AtPtr    *metav1.Time      `json:"atPtr,omitempty"`
-		AtList   []metav1.Time     `json:"atList,omitempty"`
-		Micro    metav1.MicroTime  `json:"micro,omitempty"`
-		MicroPtr *metav1.MicroTime `json:"microPtr,omitempty"`
-		Duration metav1.Duration   `json:"duration,omitempty"`
-		Last     v1.Entry          `json:"last,omitempty"`
-		Entries  []v1.Entry        `json:"entries,omitempty"`
-	} = v1.Times{}
-	_ struct {
-		Limit     resource.Quantity            `json:"limit,omitempty"`
-		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
-		Port      intstr.IntOrString           `json:"port,omitempty"`
-		PortPtr   *intstr.IntOrString          `json:"portPtr,omitempty"`
-		Free      runtime.RawExtension         `json:"free,omitempty"`
-		FreePtr   *runtime.RawExtension        `json:"freePtr,omitempty"`
-		Resources corev1.ResourceList          `json:"resources,omitempty"`
-		Reference *corev1.ObjectReference      `json:"reference,omitempty"`
-		Secret    *corev1.SecretKeySelector    `json:"secret,omitempty"`
-		Taints    []corev1.Taint               `json:"taints,omitempty"`
-		Selector  *metav1.LabelSelector        `json:"selector,omitempty"`
-		Owners    []metav1.OwnerReference      `json:"owners,omitempty"`
-		Addresses []corev1.NodeAddress         `json:"addresses,omitempty"`
-		ByName    map[string]resource.Quantity `json:"byName,omitempty"`
-	} = v1.Foreign{}
-	_ struct {
-		Load    float64              `json:"load"`
-		Loads   []float64            `json:"loads,omitempty"`
-		Ratio   *float32             `json:"ratio,omitempty"`
-		ByName  map[string]float64   `json:"byName,omitempty"`
-		Matrix  [][]float64          `json:"matrix,omitempty"`
-		Deep    map[string][]float64 `json:"deep,omitempty"`
-		Weight  v1.Weight            `json:"weight,omitempty"`
-		Weights []v1.Weight          `json:"weights,omitempty"`
-	} = v1.Numbers{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = v1.Omitted{}
-	_ struct {
-		Lists   [][]string             `json:"lists,omitempty"`
-		Maps    map[string][]string    `json:"maps,omitempty"`
-		Structs map[string]v1.Omitted  `json:"structs,omitempty"`
-		Ptrs    []*v1.Omitted          `json:"ptrs,omitempty"`
-		PtrMap  map[string]*v1.Omitted `json:"ptrMap,omitempty"`
-		Names   v1.NameList            `json:"names,omitempty"`
-		Index   v1.Index               `json:"index,omitempty"`
-		Times   map[string]v1.Entry    `json:"times,omitempty"`
-	} = v1.Nested{}
-	_ struct {
-		Name     string              `json:"name"`
-		Children []v1.Node           `json:"children,omitempty"`
-		Next     *v1.Node            `json:"next,omitempty"`
-		ByName   map[string]*v1.Node `json:"byName,omitempty"`
-	} = v1.Node{}
-)

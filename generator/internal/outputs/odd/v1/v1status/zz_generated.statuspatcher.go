@@ -19,7 +19,7 @@ import (
 var oddKind = patcher.Kind[*v1.Odd, v1.OddStatus]{
 	Name:         "Odd",
 	New:          func() *v1.Odd { return &v1.Odd{} },
-	Assign:       func(dst, src *v1.Odd) { *dst = *src },
+	Assign:       patcher.Assign[v1.Odd],
 	Status:       func(obj *v1.Odd) *v1.OddStatus { return &obj.Status },
 	DeepCopyInto: (*v1.OddStatus).DeepCopyInto,
 	Equal:        equalOddStatus,
@@ -125,7 +125,7 @@ func trimOddStatus(base, status *v1.OddStatus) {
 var opaqueKind = patcher.Kind[*v1.Opaque, v1.OpaqueStatus]{
 	Name:         "Opaque",
 	New:          func() *v1.Opaque { return &v1.Opaque{} },
-	Assign:       func(dst, src *v1.Opaque) { *dst = *src },
+	Assign:       patcher.Assign[v1.Opaque],
 	Status:       func(obj *v1.Opaque) *v1.OpaqueStatus { return &obj.Status },
 	DeepCopyInto: (*v1.OpaqueStatus).DeepCopyInto,
 	Equal:        patcher.EqualDeep[v1.OpaqueStatus],
@@ -215,6 +215,41 @@ func (p *OpaqueStatusPatcher) OnFlushed(f func(before, after *v1.OpaqueStatus)) 
 	p.patcher.OnFlushed(f)
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForOddStatus = struct {
+		Marks   [3]int64       `json:"marks"`
+		Pair    [2]float64     `json:"pair"`
+		Lists   [2][]string    `json:"lists"`
+		Ptrs    *[]string      `json:"ptrs,omitempty"`
+		Twice   **int64        `json:"twice,omitempty"`
+		Plain   *time.Time     `json:"plain,omitempty"`
+		At      time.Time      `json:"at,omitzero"`
+		Any     any            `json:"any,omitempty"`
+		Anys    map[string]any `json:"anys,omitempty"`
+		Unnamed struct {
+			Names []string "json:\"names,omitempty\""
+		} `json:"unnamed"`
+		Comparable struct {
+			Name string "json:\"name\""
+		} `json:"comparable"`
+		Box         v1.Box[string]     `json:"box"`
+		Boxes       []v1.Box[[]string] `json:"boxes,omitempty"`
+		Raw         json.RawMessage    `json:"raw,omitempty"`
+		*v1.Promote `json:",inline"`
+	}
+	runStatuspatcherGenForPromote = struct {
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForOddStatus = v1.OddStatus{}
+	_ runStatuspatcherGenForPromote   = v1.Promote{}
+)
+
 // equalOddStatus reports whether a and b are the same; equal means equal JSON.
 func equalOddStatus(a, b *v1.OddStatus) bool {
 	return a.Marks == b.Marks &&
@@ -239,33 +274,3 @@ func equalPromote(a, b *v1.Promote) bool {
 	return patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		a.ObservedGeneration == b.ObservedGeneration
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Marks   [3]int64       `json:"marks"`
-		Pair    [2]float64     `json:"pair"`
-		Lists   [2][]string    `json:"lists"`
-		Ptrs    *[]string      `json:"ptrs,omitempty"`
-		Twice   **int64        `json:"twice,omitempty"`
-		Plain   *time.Time     `json:"plain,omitempty"`
-		At      time.Time      `json:"at,omitzero"`
-		Any     any            `json:"any,omitempty"`
-		Anys    map[string]any `json:"anys,omitempty"`
-		Unnamed struct {
-			Names []string "json:\"names,omitempty\""
-		} `json:"unnamed"`
-		Comparable struct {
-			Name string "json:\"name\""
-		} `json:"comparable"`
-		Box         v1.Box[string]     `json:"box"`
-		Boxes       []v1.Box[[]string] `json:"boxes,omitempty"`
-		Raw         json.RawMessage    `json:"raw,omitempty"`
-		*v1.Promote `json:",inline"`
-	} = v1.OddStatus{}
-	_ struct {
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	} = v1.Promote{}
-)

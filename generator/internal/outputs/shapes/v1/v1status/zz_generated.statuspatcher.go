@@ -18,7 +18,7 @@ import (
 var elsewhereKind = patcher.Kind[*v1.Elsewhere, shared.Status]{
 	Name:               "Elsewhere",
 	New:                func() *v1.Elsewhere { return &v1.Elsewhere{} },
-	Assign:             func(dst, src *v1.Elsewhere) { *dst = *src },
+	Assign:             patcher.Assign[v1.Elsewhere],
 	Status:             func(obj *v1.Elsewhere) *shared.Status { return &obj.Status },
 	DeepCopyInto:       (*shared.Status).DeepCopyInto,
 	Equal:              equalStatus,
@@ -137,7 +137,7 @@ func trimStatus(base, status *shared.Status) {
 var httpRouteKind = patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
 	Name:         "HTTPRoute",
 	New:          func() *v1.HTTPRoute { return &v1.HTTPRoute{} },
-	Assign:       func(dst, src *v1.HTTPRoute) { *dst = *src },
+	Assign:       patcher.Assign[v1.HTTPRoute],
 	Status:       func(obj *v1.HTTPRoute) *v1.HTTPRouteStatus { return &obj.Status },
 	DeepCopyInto: (*v1.HTTPRouteStatus).DeepCopyInto,
 	Equal:        equalHTTPRouteStatus,
@@ -237,7 +237,7 @@ func trimHTTPRouteStatus(base, status *v1.HTTPRouteStatus) {
 var mapKind = patcher.Kind[*v1.Map, v1.MapStatus]{
 	Name:         "Map",
 	New:          func() *v1.Map { return &v1.Map{} },
-	Assign:       func(dst, src *v1.Map) { *dst = *src },
+	Assign:       patcher.Assign[v1.Map],
 	Status:       func(obj *v1.Map) *v1.MapStatus { return &obj.Status },
 	DeepCopyInto: (*v1.MapStatus).DeepCopyInto,
 	Equal:        equalMapStatus,
@@ -337,7 +337,7 @@ func trimMapStatus(base, status *v1.MapStatus) {
 var patcherKind = patcher.Kind[*v1.Patcher, v1.Labels]{
 	Name:   "Patcher",
 	New:    func() *v1.Patcher { return &v1.Patcher{} },
-	Assign: func(dst, src *v1.Patcher) { *dst = *src },
+	Assign: patcher.Assign[v1.Patcher],
 	Status: func(obj *v1.Patcher) *v1.Labels { return &obj.Status },
 	DeepCopyInto: func(in, out *v1.Labels) {
 		*out = nil
@@ -436,7 +436,7 @@ func (p *PatcherStatusPatcher) OnFlushed(f func(before, after *v1.Labels)) {
 var pointerKind = patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 	Name:   "Pointer",
 	New:    func() *v1.Pointer { return &v1.Pointer{} },
-	Assign: func(dst, src *v1.Pointer) { *dst = *src },
+	Assign: patcher.Assign[v1.Pointer],
 	Status: func(obj *v1.Pointer) **v1.PointerStatus { return &obj.Status },
 	DeepCopyInto: func(in, out **v1.PointerStatus) {
 		*out = nil
@@ -567,7 +567,7 @@ func (p *PointerStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGe
 var promotedKind = patcher.Kind[*v1.Promoted, v1.Type]{
 	Name:         "Promoted",
 	New:          func() *v1.Promoted { return &v1.Promoted{} },
-	Assign:       func(dst, src *v1.Promoted) { *dst = *src },
+	Assign:       patcher.Assign[v1.Promoted],
 	Status:       func(obj *v1.Promoted) *v1.Type { return &obj.Status },
 	DeepCopyInto: (*v1.Type).DeepCopyInto,
 	Equal:        func(a, b *v1.Type) bool { return *a == *b },
@@ -663,6 +663,42 @@ func trimType(base, status *v1.Type) {
 	patcher.Trim(&base.Range, &status.Range, base.Range == status.Range)
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForStatus = struct {
+		shared.Common `json:",inline"`
+		Parts         []shared.Part `json:"parts,omitempty"`
+	}
+	runStatuspatcherGenForCommon = struct {
+		Conditions         shared.Conditions `json:"conditions,omitempty"`
+		ObservedGeneration int64             `json:"observedGeneration,omitempty"`
+	}
+	runStatuspatcherGenForHTTPRouteStatus = struct {
+		Parts []shared.Part       `json:"parts,omitempty"`
+		Weird map[string]*v1.Type "json:\"weird,omitempty\" note:\"`quoted`\""
+	}
+	runStatuspatcherGenForMapStatus = struct {
+		Flush  []string `json:"flush,omitempty"`
+		Object []string `json:"object,omitempty"`
+		Equal  float64  `json:"equal"`
+	}
+	runStatuspatcherGenForPointerStatus = struct {
+		Phase              string             `json:"phase,omitempty"`
+		Names              []string           `json:"names,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForStatus          = shared.Status{}
+	_ runStatuspatcherGenForCommon          = shared.Common{}
+	_ runStatuspatcherGenForHTTPRouteStatus = v1.HTTPRouteStatus{}
+	_ runStatuspatcherGenForMapStatus       = v1.MapStatus{}
+	_ runStatuspatcherGenForPointerStatus   = v1.PointerStatus{}
+)
+
 // equalStatus reports whether a and b are the same; equal means equal JSON.
 func equalStatus(a, b *shared.Status) bool {
 	return equalCommon(&a.Common, &b.Common) &&
@@ -695,31 +731,3 @@ func equalPointerStatus(a, b *v1.PointerStatus) bool {
 		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		a.ObservedGeneration == b.ObservedGeneration
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		shared.Common `json:",inline"`
-		Parts         []shared.Part `json:"parts,omitempty"`
-	} = shared.Status{}
-	_ struct {
-		Conditions         shared.Conditions `json:"conditions,omitempty"`
-		ObservedGeneration int64             `json:"observedGeneration,omitempty"`
-	} = shared.Common{}
-	_ struct {
-		Parts []shared.Part       `json:"parts,omitempty"`
-		Weird map[string]*v1.Type "json:\"weird,omitempty\" note:\"`quoted`\""
-	} = v1.HTTPRouteStatus{}
-	_ struct {
-		Flush  []string `json:"flush,omitempty"`
-		Object []string `json:"object,omitempty"`
-		Equal  float64  `json:"equal"`
-	} = v1.MapStatus{}
-	_ struct {
-		Phase              string             `json:"phase,omitempty"`
-		Names              []string           `json:"names,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	} = v1.PointerStatus{}
-)

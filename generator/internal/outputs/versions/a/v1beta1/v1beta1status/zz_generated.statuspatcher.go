@@ -16,7 +16,7 @@ import (
 var siteKind = patcher.Kind[*v1beta1.Site, v1beta1.SiteStatus]{
 	Name:         "Site",
 	New:          func() *v1beta1.Site { return &v1beta1.Site{} },
-	Assign:       func(dst, src *v1beta1.Site) { *dst = *src },
+	Assign:       patcher.Assign[v1beta1.Site],
 	Status:       func(obj *v1beta1.Site) *v1beta1.SiteStatus { return &obj.Status },
 	DeepCopyInto: (*v1beta1.SiteStatus).DeepCopyInto,
 	Equal:        equalSiteStatus,
@@ -112,6 +112,23 @@ func trimSiteStatus(base, status *v1beta1.SiteStatus) {
 	patcher.Trim(&base.Part, &status.Part, patcher.EqualPointerFunc(base.Part, status.Part, equalPart))
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForSiteStatus = struct {
+		Names []string      `json:"names,omitempty"`
+		Part  *v1beta1.Part `json:"part,omitempty"`
+	}
+	runStatuspatcherGenForPart = struct {
+		Names []string `json:"names,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForSiteStatus = v1beta1.SiteStatus{}
+	_ runStatuspatcherGenForPart       = v1beta1.Part{}
+)
+
 // equalSiteStatus reports whether a and b are the same; equal means equal JSON.
 func equalSiteStatus(a, b *v1beta1.SiteStatus) bool {
 	return patcher.EqualSlice(a.Names, b.Names) &&
@@ -122,15 +139,3 @@ func equalSiteStatus(a, b *v1beta1.SiteStatus) bool {
 func equalPart(a, b *v1beta1.Part) bool {
 	return patcher.EqualSlice(a.Names, b.Names)
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Names []string      `json:"names,omitempty"`
-		Part  *v1beta1.Part `json:"part,omitempty"`
-	} = v1beta1.SiteStatus{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = v1beta1.Part{}
-)

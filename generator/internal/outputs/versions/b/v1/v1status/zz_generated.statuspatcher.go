@@ -18,7 +18,7 @@ import (
 var siteKind = patcher.Kind[*v1.Site, v1.SiteStatus]{
 	Name:         "Site",
 	New:          func() *v1.Site { return &v1.Site{} },
-	Assign:       func(dst, src *v1.Site) { *dst = *src },
+	Assign:       patcher.Assign[v1.Site],
 	Status:       func(obj *v1.Site) *v1.SiteStatus { return &obj.Status },
 	DeepCopyInto: (*v1.SiteStatus).DeepCopyInto,
 	Equal:        equalSiteStatus,
@@ -116,6 +116,33 @@ func trimSiteStatus(base, status *v1.SiteStatus) {
 	patcher.Trim(&base.Beta, &status.Beta, patcher.EqualMapFunc(base.Beta, status.Beta, equalPart3))
 }
 
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForSiteStatus = struct {
+		Names []string                 `json:"names,omitempty"`
+		Part  *v1.Part                 `json:"part,omitempty"`
+		Other []av1.Part               `json:"other,omitempty"`
+		Beta  map[string]av1beta1.Part `json:"beta,omitempty"`
+	}
+	runStatuspatcherGenForPart = struct {
+		Names []string `json:"names,omitempty"`
+	}
+	runStatuspatcherGenForPart2 = struct {
+		Names []string `json:"names,omitempty"`
+	}
+	runStatuspatcherGenForPart3 = struct {
+		Names []string `json:"names,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForSiteStatus = v1.SiteStatus{}
+	_ runStatuspatcherGenForPart       = v1.Part{}
+	_ runStatuspatcherGenForPart2      = av1.Part{}
+	_ runStatuspatcherGenForPart3      = av1beta1.Part{}
+)
+
 // equalSiteStatus reports whether a and b are the same; equal means equal JSON.
 func equalSiteStatus(a, b *v1.SiteStatus) bool {
 	return patcher.EqualSlice(a.Names, b.Names) &&
@@ -138,23 +165,3 @@ func equalPart2(a, b *av1.Part) bool {
 func equalPart3(a, b *av1beta1.Part) bool {
 	return patcher.EqualSlice(a.Names, b.Names)
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Names []string                 `json:"names,omitempty"`
-		Part  *v1.Part                 `json:"part,omitempty"`
-		Other []av1.Part               `json:"other,omitempty"`
-		Beta  map[string]av1beta1.Part `json:"beta,omitempty"`
-	} = v1.SiteStatus{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = v1.Part{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = av1.Part{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = av1beta1.Part{}
-)
