@@ -22,7 +22,7 @@ func raw(ctx context.Context, c kubernetes.Interface, name string) error {
 		return err
 	}
 	_, err = c.CoreV1().RESTClient().Patch(types.StrategicMergePatchType). // want `blind-json: `
-		AbsPath("/api/v1/nodes", name, "status").Body(body).DoRaw(ctx)
+										AbsPath("/api/v1/nodes", name, "status").Body(body).DoRaw(ctx)
 	return err
 }
 
