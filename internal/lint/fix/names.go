@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"path"
 	"strings"
+	"unicode"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
@@ -12,8 +13,19 @@ import (
 
 // statusesNames are names for the variable that holds a kind's generated client.
 func statusesNames(kind *types.Named) []string {
-	name := kind.Obj().Name()
-	return []string{strings.ToLower(name[:1]) + name[1:] + "Statuses", "statuses"}
+	return []string{lowerFirst(kind.Obj().Name()) + "Statuses", "statuses"}
+}
+
+// lowerFirst makes the first word of a name lower case, as a whole where it is an initialism: hcpAuth, not hCPAuth.
+func lowerFirst(name string) string {
+	upper := 0
+	for upper < len(name) && unicode.IsUpper(rune(name[upper])) {
+		upper++
+	}
+	if upper > 1 && upper < len(name) {
+		upper-- // the last one begins the next word
+	}
+	return strings.ToLower(name[:upper]) + name[upper:]
 }
 
 // freshIn is the first of the names that the function does not use.
