@@ -61,14 +61,14 @@ func (all edits) add(own edits) bool {
 }
 
 // apply makes the edits, and tidies the imports of what comes out.
-func (all edits) apply(pkg string) ([]FixedFile, error) {
+func (all edits) apply(pkg string, imports map[string]string) ([]FixedFile, error) {
 	var files []FixedFile
 	for name, list := range all {
 		before, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		after, err := tidyImports(name, replace(before, list))
+		after, err := tidyImports(name, replace(before, list), imports)
 		if err != nil {
 			return nil, fmt.Errorf("%s: the fixed file does not parse: %w", name, err)
 		}

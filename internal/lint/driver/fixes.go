@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
 	"github.com/statuspatcher/statuspatcher/internal/lint/check"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
@@ -36,7 +38,7 @@ func (m *Module) Fix(load Load, items []Item) (*Fixed, error) {
 	fixed := &Fixed{Done: map[*class.Finding]bool{}}
 	for pkg, its := range byPackage {
 		changes, done := collect(m.Fset, its)
-		files, err := changes.apply(pkg)
+		files, err := changes.apply(pkg, importNames(its[0].Package))
 		if err != nil {
 			fixed.Failed = append(fixed.Failed, Problem{Package: pkg, Errors: []string{err.Error()}})
 			continue
@@ -54,6 +56,15 @@ func (m *Module) Fix(load Load, items []Item) (*Fixed, error) {
 		}
 	}
 	return fixed, err
+}
+
+// importNames are the names of the packages that a package imports, by path.
+func importNames(p *packages.Package) map[string]string {
+	names := map[string]string{}
+	for path, imp := range p.Imports {
+		names[path] = imp.Name
+	}
+	return names
 }
 
 func safeFix(f *class.Finding) *class.FixEdit {
