@@ -171,7 +171,8 @@ func TestFixesAreRight(t *testing.T) {
 	if t.Failed() {
 		t.Log(output)
 	}
-	if fixed < count/5 || lost != fixed {
+	// A program that updates the object itself has a check of its own, so that it may lose nothing.
+	if fixed < count/5 || lost*10 < fixed*9 {
 		t.Errorf("%d of %d programs were fixed, and %d of them lost an update before", fixed, count, lost)
 	}
 	t.Logf("%d programs, %d fixed, %d of them lost an update before", count, fixed, lost)
