@@ -2,7 +2,6 @@
 package driver
 
 import (
-	"context"
 	"fmt"
 	"go/token"
 	"os"
@@ -39,7 +38,6 @@ type Module struct {
 type Problem struct {
 	Package string
 	Errors  []string
-	LeftOut bool // the package was not looked at at all
 }
 
 // mode asks for syntax of the packages themselves only; what they import comes from export data.
@@ -57,11 +55,11 @@ func (l Load) Run() (*Module, error) {
 		return nil, err
 	}
 	defer remove()
-	pkgs, problems, err := l.load(cfg)
+	pkgs, err := packages.Load(cfg, l.Patterns...)
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{Problems: problems, Fset: cfg.Fset, Dir: l.Dir, Root: l.Dir, Flow: map[*packages.Package]*flow.Package{}}
+	m := &Module{Fset: cfg.Fset, Dir: l.Dir, Root: l.Dir, Flow: map[*packages.Package]*flow.Package{}}
 	var flows []*flow.Package
 	for _, p := range pkgs {
 		if strings.HasSuffix(p.PkgPath, ".test") && p.Name == "main" {
@@ -79,41 +77,11 @@ func (l Load) Run() (*Module, error) {
 		m.Flow[p] = fp
 		flows = append(flows, fp)
 	}
-	if len(pkgs)+len(problems) == 0 {
+	if len(pkgs) == 0 {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(l.Patterns, " "))
 	}
 	m.Program = flow.New(flows...)
 	return m, nil
-}
-
-// load loads the packages. Where missing modules would make it load much of the import graph from source, it leaves out
-// the packages that lead there: the look at the import graph that finds them runs beside the load, and is over first.
-func (l Load) load(cfg *packages.Config) ([]*packages.Package, []Problem, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	cfg.Context = ctx
-	found := make(chan *unsound, 1)
-	go func() {
-		u := l.preflight(ctx)
-		if u != nil {
-			cancel()
-		}
-		found <- u
-	}()
-	pkgs, err := packages.Load(cfg, l.Patterns...)
-	if err == nil {
-		cancel() // the look is of no use any more
-	}
-	u := <-found
-	if err == nil || u == nil {
-		return pkgs, nil, err
-	}
-	if len(u.sound) == 0 {
-		return nil, u.problems, nil
-	}
-	cfg.Context = context.Background()
-	pkgs, err = packages.Load(cfg, u.sound...)
-	return pkgs, u.problems, err
 }
 
 func (m *Module) addProblems(p *packages.Package) {

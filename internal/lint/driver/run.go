@@ -152,9 +152,6 @@ func (r *Result) Records() []audit.Record {
 // Error says why a package was analysed only in part.
 func (p Problem) Error() string {
 	msg := fmt.Sprintf("%s could not be analysed in full; what follows for it is partial:", p.Package)
-	if p.LeftOut {
-		msg = fmt.Sprintf("%s was not analysed:", p.Package)
-	}
 	for i, e := range p.Errors {
 		if i == 5 {
 			msg += fmt.Sprintf("\n\tand %d more errors", len(p.Errors)-i)
