@@ -15,9 +15,7 @@ type Client[T client.Object, S any] struct {
 	client  client.Client
 	live    client.Reader
 	options options
-	fields  *fields
-	hiding  hiding
-	texts   texts
+	shape   *shape
 
 	superseded superseded
 	streaks    streaks
@@ -32,9 +30,7 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if live == nil {
 		panic("statuspatcher: the live reader of " + kind.Name + " is nil: pass mgr.GetAPIReader(), or patcher.NoLiveReader where only Flush is used")
 	}
-	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts)}
-	sc.fields, sc.texts = fieldsOf(reflect.TypeFor[S]()), textsOf(reflect.TypeFor[S]())
-	sc.hiding = sc.fields.hiding()
+	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: shapeOf(reflect.TypeFor[S]())}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}
