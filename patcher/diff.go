@@ -11,8 +11,9 @@ import (
 type change[S any] struct {
 	// sent is the status as it is sent: a shallow copy, with its conditions normalised.
 	sent S
-	// status is what the write does to the member of that name.
+	// status is what the write does to the member of that name, and found what is known of it.
 	status delta
+	found  found
 }
 
 // diff decides whether status differs from base; nil means that there is nothing to send. Every decision of the patcher
@@ -29,26 +30,28 @@ func (c *Client[T, S]) diff(base, status *S) (*change[S], error) {
 func (c *Client[T, S]) change(base, status *S) (*change[S], error) {
 	d := &change[S]{sent: *status}
 	c.normaliseConditions(base, &d.sent)
-	found, err := c.deltas(base, &d.sent)
+	root, err := c.deltas(base, &d.sent)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("comparing the JSON of two statuses of a %s: %w", c.kind.Name, err)
-	case !found.changed:
+	case !root.changed:
 		return nil, nil
 	}
-	d.status = found.members[0]
+	d.status, d.found = root.members[0], root.found
 	return d, nil
 }
 
 // deltas has one member, the status, unless base and status are the same.
 func (c *Client[T, S]) deltas(base, status *S) (d deltas, err error) {
+	d.byEntry = c.options.listEntries
 	root := member{key: `"status":`, shape: c.shape, required: true}
 	was, is := reflect.ValueOf(base).Elem(), reflect.ValueOf(status).Elem()
 	if c.shape.kind != object || was.Kind() == reflect.Pointer {
 		return d, root.diff(&d, was, is)
 	}
-	inner, err := c.shape.diff(was, is, c.equalMembers(base, status))
-	root.addObject(&d, inner, inner.kept)
+	inner := deltas{walk: d.walk}
+	err = c.shape.diff(&inner, was, is, c.equalMembers(base, status))
+	d.addObject(delta{key: root.key, proved: inner.kept}, inner)
 	return d, err
 }
 
@@ -62,9 +65,23 @@ func (c *Client[T, S]) equalMembers(base, status *S) func(*member) bool {
 	}
 }
 
+// asJSONPatch reports whether the change is written as a JSON patch: where a merge patch cannot express it, and for
+// entries of lists. For those alone no object is replaced that may have fields that the Go type does not know.
+func (d *change[S]) asJSONPatch() bool { return d.found.null || d.found.entries && !d.found.whole }
+
 // patch is the request that carries the change, locked to resourceVersion.
 func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
-	base, status := d.status.mergeInput()
+	if d.asJSONPatch() {
+		return lockedJSONPatch(resourceVersion, &d.status, !d.found.null)
+	}
+	return d.mergePatch(resourceVersion)
+}
+
+func (d *change[S]) mergePatch(resourceVersion string) (client.Patch, error) {
+	base, status, err := d.status.mergeInput()
+	if err != nil {
+		return nil, err
+	}
 	return lockedStatusPatch(resourceVersion, base, status)
 }
 

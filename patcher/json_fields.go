@@ -16,6 +16,7 @@ type jsonField struct {
 	t      reflect.Type
 
 	omitEmpty, omitZero, quoted bool
+	mergeKey                    string
 }
 
 // jsonFields returns the fields that encoding/json marshals, in the order of the struct. It follows the same rules: an
@@ -68,7 +69,7 @@ func parseField(sf reflect.StructField) (f jsonField, ok bool) {
 		return f, false
 	}
 	name, options, _ := strings.Cut(tag, ",")
-	f = jsonField{name: name, tagged: validName(name), t: sf.Type}
+	f = jsonField{name: name, tagged: validName(name), t: sf.Type, mergeKey: sf.Tag.Get("patchMergeKey")}
 	if !f.tagged {
 		f.name = sf.Name
 	}

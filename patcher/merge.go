@@ -4,24 +4,30 @@ import "encoding/json"
 
 // mergeInput returns two values that differ in what the delta does, and in nothing else: what MergeFrom makes a patch of.
 // What is nil is not in the object.
-func (d *delta) mergeInput() (base, status json.RawMessage) {
+func (d *delta) mergeInput() (base, status json.RawMessage, err error) {
 	switch {
 	case d.text != nil:
-		return nil, d.text
+		return nil, d.text, nil
+	case d.entries != nil:
+		status, err = d.wholeText()
+		return nil, status, err
 	case !d.object:
-		return emptyObject, nil
+		return emptyObject, nil, nil
 	}
-	b, s := mergeMembers(d.members)
-	if d.proved {
-		base = orEmpty(b)
+	base, status, err = mergeMembers(d.members)
+	if base = orEmpty(base); !d.proved {
+		base = nil
 	}
-	return base, orEmpty(s)
+	return base, orEmpty(status), err
 }
 
-func mergeMembers(members []delta) (base, status json.RawMessage) {
+func mergeMembers(members []delta) (base, status json.RawMessage, err error) {
 	for i := range members {
 		m := &members[i]
-		b, s := m.mergeInput()
+		b, s, err := m.mergeInput()
+		if err != nil {
+			return nil, nil, err
+		}
 		if b != nil {
 			base = appendMember(base, m.key, b)
 		}
@@ -29,7 +35,7 @@ func mergeMembers(members []delta) (base, status json.RawMessage) {
 			status = appendMember(status, m.key, s)
 		}
 	}
-	return base, status
+	return base, status, nil
 }
 
 var emptyObject = json.RawMessage("{}")

@@ -20,6 +20,8 @@ type shape struct {
 	elem *shape
 	// exact: the text that encoding/json writes is the text that the API server stores, unless it has a null.
 	exact bool
+	// identity is the member that tells the entries of a list of such objects apart: the first string that is always there.
+	identity *member
 	// demanding: an object in it, at any level but inside a list, may have a required member. A list is sent whole or
 	// not at all, so it is complete when it is sent.
 	demanding bool
@@ -44,6 +46,10 @@ type member struct {
 	// required: it is always in the JSON of the Go value, but perhaps not yet on the server, which refuses a status that
 	// lacks a required one.
 	required bool
+	// nullable: no option leaves it out, so a null of it is part of the JSON, and a schema may require just that.
+	nullable bool
+	// mergeKey names the identity of the entries of a list, where the struct tag patchMergeKey does.
+	mergeKey string
 	// zero is the JSON of the zero value; nil where that is null. A nil list or map is sent as [] or {}.
 	zero []byte
 	// omitted reports whether encoding/json leaves the member out; nil for one that is always there.
@@ -122,14 +128,19 @@ func (r shapeReader) readInto(s *shape, t reflect.Type, addressable bool) {
 			s.members = append(s.members, r.readMember(f, addressable))
 		}
 		for i := range s.members {
-			s.byName[s.members[i].name] = &s.members[i]
+			m := &s.members[i]
+			s.byName[m.name] = m
+			if s.identity == nil && m.isIdentity(t) {
+				s.identity = m
+			}
 		}
 	}
 }
 
 func (r shapeReader) readMember(f jsonField, addressable bool) member {
 	key, _ := json.Marshal(f.name) // a string always marshals
-	m := member{name: f.name, key: string(key) + ":", index: f.index, omitted: f.omitted()}
+	m := member{name: f.name, key: string(key) + ":", index: f.index, omitted: f.omitted(), mergeKey: f.mergeKey}
+	m.nullable = !f.omitZero && !f.omitEmpty
 	// omitempty says nothing of a struct, which is never empty.
 	m.required = !f.omitZero && (!f.omitEmpty || f.t.Kind() == reflect.Struct || f.t.Kind() == reflect.Array && f.t.Len() > 0)
 	if f.quoted {
@@ -139,6 +150,10 @@ func (r shapeReader) readMember(f jsonField, addressable bool) member {
 		m.shape = r.read(f.t, addressable)
 	}
 	return m
+}
+
+func (m *member) isIdentity(of reflect.Type) bool {
+	return m.nullable && m.shape.kind == scalar && of.FieldByIndex(m.index).Type.Kind() == reflect.String
 }
 
 // settle derives what depends on other shapes, which may be recursive, and the zeros, which depend on that.

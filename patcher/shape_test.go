@@ -150,7 +150,8 @@ func TestShapesCompare(t *testing.T) {
 	for name, value := range oddities {
 		t.Run(name, func(t *testing.T) {
 			v := reflect.ValueOf(value).Elem()
-			found, err := shapeOf(v.Type()).diff(v, v, nil)
+			var found deltas
+			err := shapeOf(v.Type()).diff(&found, v, v, nil)
 			if err != nil || found.changed {
 				t.Errorf("a value differs from itself: %v, %v", found.members, err)
 			}
@@ -160,16 +161,15 @@ func TestShapesCompare(t *testing.T) {
 
 func walked(value any) (json.RawMessage, error) {
 	v := reflect.ValueOf(value).Elem()
-	found, err := shapeOf(v.Type()).diff(reflect.Value{}, v, nil)
-	if err != nil {
+	var found deltas
+	if err := shapeOf(v.Type()).diff(&found, reflect.Value{}, v, nil); err != nil {
 		return nil, err
 	}
-	_, status := mergeMembers(found.members)
-	return orEmpty(status), nil
+	_, status, err := mergeMembers(found.members)
+	return orEmpty(status), err
 }
 
-// sameJSON compares without nulls, which a merge patch cannot store, and without nil lists and maps, which are sent as
-// empty ones.
+// sameJSON compares without nulls: those that an option may leave out are not sent, and nil lists are sent as empty ones.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	var trees [2]any
@@ -181,4 +181,20 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 		dropNulls(trees[i])
 	}
 	return reflect.DeepEqual(trees[0], trees[1])
+}
+
+func dropNulls(tree any) {
+	switch value := tree.(type) {
+	case map[string]any:
+		for key, v := range value {
+			if v == nil {
+				delete(value, key)
+			}
+			dropNulls(v)
+		}
+	case []any:
+		for _, v := range value {
+			dropNulls(v)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 )
 
 // What changed is decided on the text of the JSON as the API server stores it.
@@ -17,6 +18,29 @@ var (
 )
 
 func isNull(text []byte) bool { return bytes.Equal(text, nullText) }
+
+// hasNull reports whether the text is null, or has an object with a null in it: what a merge patch cannot store.
+func hasNull(text []byte) bool {
+	if isNull(text) || !bytes.Contains(text, nullMember) {
+		return isNull(text)
+	}
+	tree, err := decodeTree(text)
+	return err == nil && treeHasNull(tree)
+}
+
+func treeHasNull(tree any) bool {
+	switch value := tree.(type) {
+	case map[string]any:
+		for _, v := range value {
+			if v == nil || treeHasNull(v) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, treeHasNull)
+	}
+	return false
+}
 
 // texts returns the JSON of the member's values in the base and in the status, spelled alike, so that they are equal if
 // the API server stores the same for both; nil for one that is left out.
@@ -69,8 +93,12 @@ func (s *shape) builtText(v reflect.Value) ([]byte, error) {
 	if v = indirect(v); !v.IsValid() {
 		return nullText, nil
 	}
-	found, err := s.diff(reflect.Value{}, v, nil)
-	_, text := mergeMembers(found.members)
+	var found deltas
+	err := s.diff(&found, reflect.Value{}, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, text, err := mergeMembers(found.members)
 	return orEmpty(text), err
 }
 
@@ -99,7 +127,8 @@ func decodeTree(text []byte) (tree any, err error) {
 }
 
 // normalize changes tree, in place where it can: numbers are spelled as the server spells them, a nil list or map that is
-// required becomes an empty one, and other nulls of typed members go, since they are the same as an absent member.
+// required becomes an empty one, and a null that an option may leave out goes, since the Go type reads both alike. The nulls of
+// free-form JSON are values.
 func (s *shape) normalize(tree any) any {
 	switch value := tree.(type) {
 	case json.Number:
@@ -115,7 +144,7 @@ func (s *shape) normalize(tree any) any {
 				value[name] = s.inner(name).normalize(v)
 			case m != nil && m.zero != nil:
 				value[name] = json.RawMessage(m.zero)
-			case s.kind != free:
+			case s.kind != free && (m == nil || !m.nullable):
 				delete(value, name)
 			}
 		}

@@ -10,37 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// A delta is what a write does to one member of an object on the server.
-type delta struct {
-	key string // as it stands in JSON, with quotes and colon
-	// text is the new value. Without text and members, the member is removed.
-	text json.RawMessage
-	// members are what the write does inside an object that stays.
-	members []delta
-	object  bool
-	// proved: the object exists on the server for sure. Of a struct that is zero the Go value cannot tell.
-	proved bool
-}
-
-// deltas are those of one object.
-type deltas struct {
-	members []delta
-	// changed: there is more than what must travel with any write.
-	changed bool
-	// kept: something of the base is on the server for sure.
-	kept bool
-}
-
-func (d *deltas) add(m delta) { d.members = append(d.members, m) }
-
-func (d *deltas) remove(key string) {
-	d.add(delta{key: key})
-	d.changed, d.kept = true, true
-}
-
-// members compares two objects. A base that is not valid is an object that does not exist. What skip reports as equal is
-// compared only where something that must travel can be inside.
-func (s *shape) diff(base, status reflect.Value, skip func(*member) bool) (d deltas, err error) {
+// diff adds to d what a write does to turn the base into the status. A base that is not valid is an object that does not
+// exist. A member that skip reports as equal is compared only where something that must travel can be inside.
+func (s *shape) diff(d *deltas, base, status reflect.Value, skip func(*member) bool) error {
 	for i := range s.members {
 		m := &s.members[i]
 		was, is := m.of(base), m.of(status)
@@ -48,11 +20,11 @@ func (s *shape) diff(base, status reflect.Value, skip func(*member) bool) (d del
 			d.kept = d.kept || was.IsValid()
 			continue
 		}
-		if err := m.diff(&d, was, is); err != nil {
-			return d, err
+		if err := m.diff(d, was, is); err != nil {
+			return err
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // of is the member's value in an object; not valid where encoding/json leaves it out.
@@ -87,31 +59,34 @@ func (m *member) diff(d *deltas, was, is reflect.Value) error {
 	if b.IsValid() && s.IsValid() {
 		switch {
 		case m.shape.kind == object:
-			return m.diffObject(d, was.Kind() == reflect.Pointer, b, s)
+			return m.diffObject(d, was, is)
 		case m.shape.kind == dict && b.Len() > 0:
 			return m.diffDict(d, b, s)
+		case m.shape.kind == list && d.byEntry && b.Len() > 0 && s.Len() > 0:
+			if done, err := m.diffEntries(d, b, s); done || err != nil {
+				return err
+			}
 		}
 	}
 	return m.diffText(d, was, is)
 }
 
-func (m *member) diffObject(d *deltas, pointer bool, base, status reflect.Value) error {
-	inner, err := m.shape.diff(base, status, nil)
-	m.addObject(d, inner, pointer || inner.kept || !m.required)
-	return err
-}
-
-func (m *member) addObject(d *deltas, inner deltas, proved bool) {
-	d.changed = d.changed || inner.changed
-	d.kept = d.kept || proved
-	if !proved || len(inner.members) > 0 {
-		d.add(delta{key: m.key, members: inner.members, object: true, proved: proved})
+func (m *member) diffObject(d *deltas, was, is reflect.Value) error {
+	inner := deltas{walk: d.walk}
+	if err := m.shape.diff(&inner, indirect(was), indirect(is), nil); err != nil {
+		return err
 	}
+	proved := inner.kept || !m.required || was.Kind() == reflect.Pointer
+	if d.settled && !proved {
+		return m.diffText(d, was, is) // inner lacks the zeros
+	}
+	d.addObject(delta{key: m.key, proved: proved}, inner)
+	return nil
 }
 
 // diffDict compares two maps, of which the base's is not empty, and so on the server.
 func (m *member) diffDict(d *deltas, base, status reflect.Value) error {
-	inner := deltas{kept: true}
+	inner := deltas{walk: d.walk}
 	was, is := entriesOf(base), entriesOf(status)
 	for _, name := range sortedKeys(was, is) {
 		entry := member{key: keyText(name), shape: m.shape.elem}
@@ -119,7 +94,7 @@ func (m *member) diffDict(d *deltas, base, status reflect.Value) error {
 			return err
 		}
 	}
-	m.addObject(d, inner, true)
+	d.addObject(delta{key: m.key, proved: true, member: m, value: status}, inner)
 	return nil
 }
 
@@ -129,13 +104,17 @@ func entriesOf(dict reflect.Value) map[string]reflect.Value {
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	entries := make(map[string]reflect.Value, len(keys))
 	for _, key := range keys {
-		name := key.String()
-		if !utf8.ValidString(name) {
-			name = string([]rune(name))
-		}
-		entries[name] = dict.MapIndex(key)
+		entries[asStored(key.String())] = dict.MapIndex(key)
 	}
 	return entries
+}
+
+// asStored is the text as the server has it: U+FFFD for each byte that is not UTF-8.
+func asStored(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 func sortedKeys[V any](a, b map[string]V) []string {
@@ -151,7 +130,7 @@ func keyText(name string) string {
 
 // diffText compares what is replaced whole, or has no Go type to look into.
 func (m *member) diffText(d *deltas, was, is reflect.Value) error {
-	if m.shape.same(was, is) && !(m.required && isZero(is)) {
+	if m.shape.same(was, is) && (d.settled || !m.required || !isZero(is)) {
 		d.kept = d.kept || was.IsValid()
 		return nil
 	}
@@ -159,28 +138,21 @@ func (m *member) diffText(d *deltas, was, is reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	old, text = orNone(old), orNone(text)
+	if !m.nullable {
+		old, text = orNone(old), orNone(text)
+	}
 	same := bytes.Equal(old, text)
 	if m.shape.kind == free && !same && isObject(old) && isObject(text) {
-		return m.diffFree(d, old, text)
-	}
-	if !same && (bytes.Contains(old, nullText) || bytes.Contains(text, nullText)) {
-		if old, text, err = withoutNulls(old, text); err != nil {
-			return err
-		}
-		same = bytes.Equal(old, text)
+		return m.diffFree(d, is, old, text)
 	}
 	d.changed = d.changed || !same
-	if m.required && bytes.Equal(old, m.zero) {
-		old = nil // perhaps not on the server yet, so it travels
-	} else if same {
-		d.kept = d.kept || old != nil
-		return nil
-	}
-	d.kept = d.kept || old != nil
+	// A zero is perhaps not on the server yet, so it travels.
+	known := old != nil && !isNull(old) && !(m.required && bytes.Equal(old, m.zero)) || d.settled
+	d.kept = d.kept || known
 	switch {
+	case same && known:
 	case text != nil:
-		d.add(delta{key: m.key, text: text})
+		d.addText(m.key, text, same)
 	case old != nil:
 		d.add(delta{key: m.key})
 	}
@@ -195,7 +167,7 @@ func isZero(v reflect.Value) bool {
 	return v.IsValid() && v.IsZero()
 }
 
-// orNone makes a null nothing, which is what a merge patch makes of it.
+// orNone makes a null nothing: the Go type reads both alike, and the option in its tag says that it may be left out.
 func orNone(text []byte) []byte {
 	if isNull(text) {
 		return nil
@@ -205,8 +177,8 @@ func orNone(text []byte) []byte {
 
 func isObject(text []byte) bool { return len(text) > 0 && text[0] == '{' }
 
-// diffFree compares two objects of free-form JSON.
-func (m *member) diffFree(d *deltas, old, text []byte) error {
+// diffFree compares two objects of free-form JSON, of which old is on the server.
+func (m *member) diffFree(d *deltas, value reflect.Value, old, text []byte) error {
 	base, err := decodeTree(old)
 	if err != nil {
 		return err
@@ -215,13 +187,15 @@ func (m *member) diffFree(d *deltas, old, text []byte) error {
 	if err != nil {
 		return err
 	}
-	inner := deltas{kept: true}
-	err = inner.addTrees(base.(map[string]any), status.(map[string]any))
-	m.addObject(d, inner, true)
-	return err
+	var inner deltas
+	if err := inner.diffTrees(base.(map[string]any), status.(map[string]any)); err != nil {
+		return err
+	}
+	d.addObject(delta{key: m.key, proved: true, member: m, value: value}, inner)
+	return nil
 }
 
-func (d *deltas) addTrees(base, status map[string]any) error {
+func (d *deltas) diffTrees(base, status map[string]any) error {
 	for _, name := range sortedKeys(base, status) {
 		old, inBase := base[name]
 		value, inStatus := status[name]
@@ -229,64 +203,22 @@ func (d *deltas) addTrees(base, status map[string]any) error {
 		s, too := value.(map[string]any)
 		switch {
 		case isObject && too:
-			inner := deltas{}
-			if err := inner.addTrees(b, s); err != nil {
+			var inner deltas
+			if err := inner.diffTrees(b, s); err != nil {
 				return err
 			}
-			(&member{key: keyText(name)}).addObject(d, inner, true)
-			continue
-		case value == nil && inStatus && !inBase || value == nil && old == nil && inStatus:
-			continue // null means delete to a merge patch
-		case value == nil:
-			d.remove(keyText(name))
-			continue
+			d.addObject(delta{key: keyText(name), proved: true}, inner)
+		case !inStatus:
+			d.changed = true
+			d.add(delta{key: keyText(name)})
+		case !inBase || !reflect.DeepEqual(old, value):
+			text, err := json.Marshal(value)
+			if err != nil {
+				return err
+			}
+			d.changed = true
+			d.addText(keyText(name), text, false)
 		}
-		dropNulls(old)
-		dropNulls(value)
-		if reflect.DeepEqual(old, value) {
-			continue
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
-		d.changed = true
-		d.add(delta{key: keyText(name), text: text})
 	}
 	return nil
-}
-
-func withoutNulls(a, b []byte) ([]byte, []byte, error) {
-	for _, text := range []*[]byte{&a, &b} {
-		if *text == nil {
-			continue
-		}
-		tree, err := decodeTree(*text)
-		if err != nil {
-			return nil, nil, err
-		}
-		dropNulls(tree)
-		if *text, err = json.Marshal(tree); err != nil {
-			return nil, nil, err
-		}
-	}
-	return a, b, nil
-}
-
-// dropNulls drops them from the objects in lists too, as the server does.
-func dropNulls(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, v := range value {
-			if v == nil {
-				delete(value, key)
-			} else {
-				dropNulls(v)
-			}
-		}
-	case []any:
-		for _, v := range value {
-			dropNulls(v)
-		}
-	}
 }

@@ -349,6 +349,127 @@ func trimGaugeStatus(base, status *v1.GaugeStatus) {
 	patcher.Trim(&base.Holder, &status.Holder, patcher.EqualPointer(base.Holder, status.Holder))
 }
 
+// knobKind tells the runtime how to reach and compare the status of a Knob.
+var knobKind = patcher.Kind[*v1.Knob, v1.KnobStatus]{
+	Name:         "Knob",
+	New:          func() *v1.Knob { return &v1.Knob{} },
+	Assign:       func(dst, src *v1.Knob) { *dst = *src },
+	Status:       func(obj *v1.Knob) *v1.KnobStatus { return &obj.Status },
+	DeepCopyInto: (*v1.KnobStatus).DeepCopyInto,
+	Equal:        equalKnobStatus,
+	Trim:         trimKnobStatus,
+	Conditions:   func(status *v1.KnobStatus) *[]metav1.Condition { return &status.Conditions },
+}
+
+// KnobStatusClient reads objects of kind Knob and hands out the patchers that write their status.
+// It is safe for concurrent use; one serves a whole controller.
+type KnobStatusClient struct {
+	client *patcher.Client[*v1.Knob, v1.KnobStatus]
+}
+
+// NewKnobStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+func NewKnobStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *KnobStatusClient {
+	return &KnobStatusClient{client: patcher.NewClient(&knobKind, c, live, opts...)}
+}
+
+// Fetch reads the Knob and captures the base that its status will be written against. The kind is cluster-scoped: key has
+// a Name only.
+// When there is no such Knob, the error is the API server's, for which client.IgnoreNotFound answers nil.
+func (c *KnobStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Knob, *KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	knob, err := c.client.Fetch(ctx, key, &p.patcher)
+	if err != nil {
+		return nil, nil, err
+	}
+	return knob, p, nil
+}
+
+// For captures the base from a Knob that the caller owns, such as a list item. The object of an informer event is
+// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *KnobStatusClient) For(knob *v1.Knob) (*KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	if err := c.client.For(knob, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Knob live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *KnobStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// KnobStatusPatcher writes the status of one Knob, for one reconcile and one goroutine.
+type KnobStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Knob, v1.KnobStatus]
+}
+
+// Object returns the Knob that was fetched. Change its Status in place, then Flush.
+func (p *KnobStatusPatcher) Object() *v1.Knob { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *KnobStatusPatcher) Observed() *v1.KnobStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *KnobStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *KnobStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *KnobStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Knob and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *KnobStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Knob live into the patcher and its object. Unsaved edits are discarded.
+func (p *KnobStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *KnobStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Knob)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *KnobStatusPatcher) OnFlushed(f func(before, after *v1.KnobStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *KnobStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *KnobStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil when there is none.
+func (p *KnobStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// trimKnobStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimKnobStatus(base, status *v1.KnobStatus) {
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Odd, &status.Odd, base.Odd == status.Odd)
+	patcher.Trim(&base.Claims, &status.Claims, patcher.EqualSliceFunc(base.Claims, status.Claims, equalClaim))
+	patcher.Trim(&base.Limits, &status.Limits, patcher.EqualMapFunc(base.Limits, status.Limits, equalLimit))
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
+	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
+}
+
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
 func equalCellStatus(a, b *v1.CellStatus) bool {
 	return a.Phase == b.Phase &&
@@ -425,6 +546,46 @@ func equalGaugeStatus(a, b *v1.GaugeStatus) bool {
 		patcher.EqualPointer(a.Holder, b.Holder)
 }
 
+// equalKnobStatus reports whether a and b are the same; equal means equal JSON.
+func equalKnobStatus(a, b *v1.KnobStatus) bool {
+	return equalKnobParts(&a.KnobParts, &b.KnobParts) &&
+		a.Phase == b.Phase &&
+		patcher.EqualPointer(a.Holder, b.Holder) &&
+		a.Bytes == b.Bytes &&
+		a.Odd == b.Odd &&
+		patcher.EqualSliceFunc(a.Claims, b.Claims, equalClaim) &&
+		patcher.EqualMapFunc(a.Limits, b.Limits, equalLimit) &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
+		patcher.EqualDeep(&a.Free, &b.Free)
+}
+
+// equalKnobParts reports whether a and b are the same; equal means equal JSON.
+func equalKnobParts(a, b *v1.KnobParts) bool {
+	return equalGrip(&a.Grip, &b.Grip) &&
+		patcher.EqualPointerFunc(a.Spare, b.Spare, equalGrip)
+}
+
+// equalGrip reports whether a and b are the same; equal means equal JSON.
+func equalGrip(a, b *v1.Grip) bool {
+	return patcher.EqualPointer(a.Angle, b.Angle) &&
+		a.Label == b.Label
+}
+
+// equalClaim reports whether a and b are the same; equal means equal JSON.
+func equalClaim(a, b *v1.Claim) bool {
+	return a.Name == b.Name &&
+		patcher.EqualPointer(a.Owner, b.Owner) &&
+		patcher.EqualPointer(a.Since, b.Since) &&
+		a.Note == b.Note &&
+		patcher.EqualSlice(a.Tags, b.Tags)
+}
+
+// equalLimit reports whether a and b are the same; equal means equal JSON.
+func equalLimit(a, b *v1.Limit) bool {
+	return patcher.EqualPointer(a.Max, b.Max) &&
+		a.Unit == b.Unit
+}
+
 // The fields that are compared above, as they were when this file was generated. A type that has changed since does not
 // compile here: run statuspatcher-gen again.
 var (
@@ -488,4 +649,34 @@ var (
 		Entries []v1.Entry        `json:"entries,omitempty"`
 		Holder  *string           `json:"holder,omitempty"`
 	} = v1.GaugeStatus{}
+	_ struct {
+		v1.KnobParts `json:",inline"`
+		Phase        string                `json:"phase,omitempty"`
+		Holder       *string               `json:"holder"`
+		Bytes        int64                 `json:"bytes,string"`
+		Odd          string                `json:"a/b~c,omitempty"`
+		Claims       []v1.Claim            `json:"claims,omitempty"`
+		Limits       map[string]v1.Limit   `json:"limits,omitempty"`
+		Conditions   []metav1.Condition    `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+		Free         *runtime.RawExtension `json:"free,omitempty"`
+	} = v1.KnobStatus{}
+	_ struct {
+		Grip  v1.Grip  `json:"grip"`
+		Spare *v1.Grip `json:"spare,omitempty"`
+	} = v1.KnobParts{}
+	_ struct {
+		Angle *int64 `json:"angle"`
+		Label string `json:"label,omitempty"`
+	} = v1.Grip{}
+	_ struct {
+		Name  string       `json:"name"`
+		Owner *string      `json:"owner"`
+		Since *metav1.Time `json:"since"`
+		Note  string       `json:"note,omitempty"`
+		Tags  []string     `json:"tags,omitempty"`
+	} = v1.Claim{}
+	_ struct {
+		Max  *int64 `json:"max"`
+		Unit string `json:"unit,omitempty"`
+	} = v1.Limit{}
 )
