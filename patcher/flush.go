@@ -30,8 +30,6 @@ func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", p.describe(), err)
 	case d == nil:
-		// Where only the JSON is equal, the status gets the base's exact value back.
-		p.replaceStatus(&p.base.status)
 		return p.unchanged(), nil
 	case p.isStale():
 		return "", p.staleBase()

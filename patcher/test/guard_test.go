@@ -101,6 +101,25 @@ func TestGuard_NothingChanged(t *testing.T) {
 	})
 }
 
+func TestGuard_FractionsOfASecondCostNothing(t *testing.T) {
+	stored := guardedCell(0)
+	written := stored.Status.DeepCopy()
+	for i := range written.Conditions {
+		written.Conditions[i].LastTransitionTime = metav1.Unix(1_700_000_000, 5)
+	}
+	want, _ := allocations(t, stored, func(*v1.CellStatus) {})
+	got, bodies := allocations(t, stored, func(s *v1.CellStatus) { s.Conditions = written.Conditions })
+	if got != want || len(bodies) != 0 {
+		t.Errorf("%v allocations, sent %s; want %v and no request, as without fractions", got, bodies, want)
+	}
+	t.Run("control: what takes a look at the JSON is seen", func(t *testing.T) {
+		got, _ := allocations(t, stored, func(s *v1.CellStatus) { s.Writers = []string{} })
+		if got <= want {
+			t.Errorf("%v allocations, and %v without", got, want)
+		}
+	})
+}
+
 func TestGuard_FieldChanged(t *testing.T) {
 	got, bodies := allocations(t, guardedCell(0), func(s *v1.CellStatus) { s.Phase = "Failed" })
 	// The minimal merge patch and the lock.

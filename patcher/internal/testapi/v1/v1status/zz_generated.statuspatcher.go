@@ -137,7 +137,7 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.Writers, &status.Writers, patcher.EqualSlice(base.Writers, status.Writers))
 	patcher.Trim(&base.Shares, &status.Shares, patcher.EqualMap(base.Shares, status.Shares))
-	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointer(base.LastSync, status.LastSync))
+	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointerFunc(base.LastSync, status.LastSync, patcher.EqualTime))
 	patcher.Trim(&base.Counter, &status.Counter, base.Counter == status.Counter)
 	patcher.Trim(&base.Tier, &status.Tier, base.Tier == status.Tier)
 	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
@@ -478,7 +478,7 @@ func equalCellStatus(a, b *v1.CellStatus) bool {
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
 		patcher.EqualSlice(a.Writers, b.Writers) &&
 		patcher.EqualMap(a.Shares, b.Shares) &&
-		patcher.EqualPointer(a.LastSync, b.LastSync) &&
+		patcher.EqualPointerFunc(a.LastSync, b.LastSync, patcher.EqualTime) &&
 		a.Counter == b.Counter &&
 		a.Tier == b.Tier &&
 		patcher.EqualDeep(&a.Free, &b.Free)
@@ -521,7 +521,7 @@ func equalTurn(a, b *v1.Turn) bool {
 		a.Soft == b.Soft &&
 		equalNested(&a.Nested, &b.Nested) &&
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
-		patcher.EqualPointer(a.At, b.At)
+		patcher.EqualPointerFunc(a.At, b.At, patcher.EqualTime)
 }
 
 // equalEntry reports whether a and b are the same; equal means equal JSON.
@@ -575,7 +575,7 @@ func equalGrip(a, b *v1.Grip) bool {
 func equalClaim(a, b *v1.Claim) bool {
 	return a.Name == b.Name &&
 		patcher.EqualPointer(a.Owner, b.Owner) &&
-		patcher.EqualPointer(a.Since, b.Since) &&
+		patcher.EqualPointerFunc(a.Since, b.Since, patcher.EqualTime) &&
 		a.Note == b.Note &&
 		patcher.EqualSlice(a.Tags, b.Tags)
 }

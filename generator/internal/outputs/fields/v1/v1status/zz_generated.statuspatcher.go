@@ -176,13 +176,19 @@ func equalStrict(a, b *v1.Strict) bool {
 // equalTimes reports whether a and b are the same; equal means equal JSON.
 func equalTimes(a, b *v1.Times) bool {
 	return patcher.EqualTime(&a.At, &b.At) &&
-		patcher.EqualPointer(a.AtPtr, b.AtPtr) &&
-		patcher.EqualSlice(a.AtList, b.AtList) &&
+		patcher.EqualPointerFunc(a.AtPtr, b.AtPtr, patcher.EqualTime) &&
+		patcher.EqualSliceFunc(a.AtList, b.AtList, patcher.EqualTime) &&
 		a.Micro == b.Micro &&
 		patcher.EqualPointer(a.MicroPtr, b.MicroPtr) &&
 		a.Duration == b.Duration &&
-		a.Last == b.Last &&
-		patcher.EqualSlice(a.Entries, b.Entries)
+		equalEntry(&a.Last, &b.Last) &&
+		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry)
+}
+
+// equalEntry reports whether a and b are the same; equal means equal JSON.
+func equalEntry(a, b *v1.Entry) bool {
+	return a.Name == b.Name &&
+		patcher.EqualTime(&a.Time, &b.Time)
 }
 
 // equalForeign reports whether a and b are the same; equal means equal JSON.
@@ -229,7 +235,7 @@ func equalNested(a, b *v1.Nested) bool {
 		patcher.EqualMapFunc(a.PtrMap, b.PtrMap, func(a, b **v1.Omitted) bool { return patcher.EqualPointerFunc(*a, *b, equalOmitted) }) &&
 		patcher.EqualSlice(a.Names, b.Names) &&
 		patcher.EqualMapFunc(a.Index, b.Index, equalOmitted) &&
-		patcher.EqualMap(a.Times, b.Times)
+		patcher.EqualMapFunc(a.Times, b.Times, equalEntry)
 }
 
 // equalNode reports whether a and b are the same; equal means equal JSON.
@@ -281,6 +287,10 @@ var (
 		Last     v1.Entry          `json:"last,omitempty"`
 		Entries  []v1.Entry        `json:"entries,omitempty"`
 	} = v1.Times{}
+	_ struct {
+		Name string      `json:"name"`
+		Time metav1.Time `json:"time,omitempty"`
+	} = v1.Entry{}
 	_ struct {
 		Limit     resource.Quantity            `json:"limit,omitempty"`
 		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
