@@ -90,7 +90,7 @@ func (d *differential[T, S]) pair(ctx context.Context, r *rand.Rand, ours, their
 	if again, err := flush(ctx); err != nil || again != patcher.ResultUnchanged {
 		return fmt.Errorf("the same status in the next reconcile: %q, %w", again, err)
 	}
-	if first == patcher.ResultUnchanged && reflect.ValueOf(d.status(wanted)).Elem().IsZero() {
+	if first == patcher.ResultUnchanged && isBare(d.status(wanted)) {
 		return nil // an Update would write the zeros of a status that nobody has decided on
 	}
 	if err := d.wire.Get(ctx, client.ObjectKeyFromObject(theirs), theirs); err != nil {
@@ -101,6 +101,28 @@ func (d *differential[T, S]) pair(ctx context.Context, r *rand.Rand, ours, their
 		return fmt.Errorf("Update: %w", err)
 	}
 	return d.compare(ctx, ours, theirs)
+}
+
+// isBare reports whether the JSON of a status has nothing but zeros.
+func isBare(status any) bool {
+	text, err := json.Marshal(status)
+	var tree any
+	return err == nil && json.Unmarshal(text, &tree) == nil && isBareTree(tree)
+}
+
+func isBareTree(tree any) bool {
+	switch value := tree.(type) {
+	case map[string]any:
+		for _, v := range value {
+			if !isBareTree(v) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(value) == 0
+	}
+	return tree == nil || tree == "" || tree == "0" || tree == false || tree == 0.0
 }
 
 func (d *differential[T, S]) compare(ctx context.Context, ours, theirs T) error {
