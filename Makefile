@@ -9,7 +9,7 @@ ENVTEST_DIR     := $(CURDIR)/bin/envtest/$(ENVTEST_VERSION)
 
 # The modules of this repository, . for the root. Those of HEAVY have targets of their own; all others are tested by make test.
 MODULES      := $(patsubst ./,.,$(dir $(shell git ls-files -co --exclude-standard 'go.mod' '*/go.mod' ':!:*testdata*')))
-HEAVY        := hack/bench/ hack/fuzz/ hack/golangci-lint/ hack/latest/
+HEAVY        := hack/bench/ hack/fuzz/ hack/golangci-lint/ hack/kubebuilder/ hack/latest/ hack/lowest/
 TEST_MODULES := $(filter-out $(HEAVY),$(MODULES))
 # What is safe for concurrent use, and says so, is tested with the race detector.
 RACE_MODULES := patcher/ patcher/test/ patchertest/

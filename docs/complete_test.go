@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/statuspatcher/statuspatcher/generator"
-	"github.com/statuspatcher/statuspatcher/lint/class"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
 // TestReferencesAreComplete: all that users can meet is in the document that explains it, as code.

@@ -86,7 +86,7 @@ func TestGoBlocksCompile(t *testing.T) {
 // sources are the Go of a block: of a diff, what was there and what is.
 func sources(block markdown.Block) []string {
 	switch {
-	case block.Language == "diff":
+	case block.Language == "diff" && block.Options["edit"] == "":
 		return []string{side(block.Text, "+"), side(block.Text, "-")}
 	case block.Language == "go" && block.Options["file"]+block.Options["line"] == "":
 		return []string{block.Text}

@@ -28,8 +28,11 @@ var imports = map[string]string{
 	"meta":           "k8s.io/apimachinery/pkg/api/meta",
 	"metav1":         "k8s.io/apimachinery/pkg/apis/meta/v1",
 	"reconcile":      "sigs.k8s.io/controller-runtime/pkg/reconcile",
+	"retry":          "k8s.io/client-go/util/retry",
 	"runtime":        "k8s.io/apimachinery/pkg/runtime",
+	"types":          "k8s.io/apimachinery/pkg/types",
 	"controller":     module + "/examples/database-operator/controller",
+	"ctrlmetrics":    "sigs.k8s.io/controller-runtime/pkg/metrics",
 	"metrics":        module + "/patcher/metrics",
 	"patcher":        module + "/patcher",
 	"patchertest":    module + "/patchertest",
@@ -99,7 +102,7 @@ func newCompiler(t *testing.T) *compiler {
 // known has loaded every package that a document may import.
 var known = sync.OnceValues(func() (*compiler, error) {
 	c := &compiler{fset: token.NewFileSet(), loaded: map[string]*types.Package{}}
-	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Dir: root, Fset: c.fset}
+	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps, Fset: c.fset}
 	loaded, err := packages.Load(config, slices.Collect(maps.Values(imports))...)
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, loadErr := range p.Errors {

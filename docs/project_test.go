@@ -13,10 +13,10 @@ func (s *shell) testChecks(t *testing.T) {
 		{
 			"a status field that the patcher does not know", "api/v1/guestbook_types.go",
 			"	Conditions []metav1.Condition", "	// +optional\n	Visits int64 `json:\"visits,omitempty\"`\n	// +optional\n	Conditions []metav1.Condition",
-			"make verify-generated", "Visits",
+			"make status-verify", "Visits",
 		},
-		{"a status written by hand", "internal/controller/guestbook_controller.go", fetch, byHand, "make lint-status", "blind-merge"},
-		{"a race", "internal/controller/guestbook_controller.go", fetch, byHand, "go test ./internal/controller/", "NoLostStatusWrite"},
+		{"a status written by hand", "internal/controller/guestbook_controller.go", fetch, byHand, "make status-lint", "blind-merge"},
+		{"a race", "internal/controller/guestbook_controller.go", fetch, byHand, "go test ./internal/controller/ -run TestTwoReplicasLoseNoStatus", "NoLostStatusWrite"},
 	} {
 		t.Run(row.name, func(t *testing.T) { s.broken(t, row.file, row.old, row.new, row.command, row.want) })
 	}
@@ -69,7 +69,7 @@ func (s *shell) broken(t *testing.T, file, old, new, command, want string) {
 func (s *shell) testControls(t *testing.T) {
 	s.dir = "."
 	for _, row := range []struct{ name, text, want string }{
-		{"a command that fails", "```sh\ngo tool statuspatcher-gen paths=./nowhere/...\n```\n", "x.md:2: exit status 1"},
+		{"a command that fails", "```sh\nbin/statuspatcher-gen paths=./nowhere/...\n```\n", "x.md:2: exit status 1"},
 		{"a command that fails before one that does not", "```sh\nfalse\ntrue\n```\n", "x.md:2: exit status 1"},
 		{"a command that is not there", "```sh\nnonsense now\n```\n", "x.md:2: exit status 127"},
 		{"a command that should fail", "```sh exit=3\ntrue\n```\n", "x.md:2: exit status 0, want 3"},
@@ -77,6 +77,8 @@ func (s *shell) testControls(t *testing.T) {
 		{"an output that has drifted", "```sh\necho 1 lost\n```\n\n```text\n2 lost\n```\n", "x.md:6: the document shows"},
 		{"a line in another place", "```sh\nprintf 'a\\nb\\n'\n```\n\n```text\nb\na\n```\n", "x.md:6: the document shows"},
 		{"a line that is not there", "```go line=Makefile:99999\n```\n", "x.md:2: there is no line"},
+		{"a line that a diff changes and that is not there", "```diff edit=Makefile\n-nonsense\n+sense\n```\n", "x.md:2: Makefile has 0 times"},
+		{"a line that a diff changes and that is there twice", "```diff edit=Makefile\n-endef\n+enddef\n```\n", "x.md:2: Makefile has 2 times"},
 		{"a target that is not there", "```sh in=.ci/run\nmake nonsense\n```\n", "make nonsense is not among"},
 		{"a target that the runner does not run", "```sh in=.ci/run\nmake demo\n```\n", ".ci/run does not run make demo"},
 		{"a command that nobody declared", "```sh in=.ci/run\nset -euo pipefail\n```\n", "set -euo pipefail is not among"},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	kubebuilderproject "github.com/statuspatcher/statuspatcher/hack/kubebuilder-project"
 	"github.com/statuspatcher/statuspatcher/hack/markdown"
@@ -24,11 +25,13 @@ import (
 //	```text by=TestName    is compared by that test
 //	```go file=NAME        is that file; make append=NAME is appended to it
 //	```go line=NAME:97     replaces that line of that file
+//	```diff edit=NAME      changes that file: what the diff shows as it was is there, once
 //	```yaml as=workflow    has jobs of a GitHub workflow; as=golangci configures golangci-lint
 type shell struct {
 	project *kubebuilderproject.Project
 	dir     string // where in the project
 	printed string // by the last block
+	took    []string
 }
 
 // follow does what all blocks of a document say, until one of them is wrong.
@@ -49,6 +52,8 @@ func (s *shell) block(block markdown.Block) error {
 		return s.project.Write(filepath.Join(s.dir, option["file"]), []byte(block.Text))
 	case option["append"] != "":
 		return s.append(option["append"], block.Text)
+	case option["edit"] != "":
+		return s.edit(option["edit"], block.Text)
 	case option["line"] != "":
 		return s.replace(option["line"], block.Text)
 	case block.Language == "text" && option["by"] == "":
@@ -74,8 +79,10 @@ func (s *shell) run(block markdown.Block) error {
 	if block.Options["in"] == "checkout" {
 		run = func() (string, error) { return inCheckout(block.Text) }
 	}
+	start := time.Now()
 	out, err := run()
 	s.printed = out
+	s.took = append(s.took, fmt.Sprintf("%6.1fs  %s", time.Since(start).Seconds(), strings.ReplaceAll(strings.TrimSpace(block.Text), "\n", "; ")))
 	status := 0
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		status = exit.ExitCode()
@@ -102,6 +109,20 @@ func (s *shell) append(name, text string) error {
 		return err
 	}
 	return s.project.Write(name, append(old, text...))
+}
+
+// edit changes a file as a diff shows it.
+func (s *shell) edit(name, diff string) error {
+	name = filepath.Join(s.dir, name)
+	old, err := s.project.Read(name)
+	if err != nil {
+		return err
+	}
+	before, after := side(diff, "+"), side(diff, "-")
+	if n := strings.Count(string(old), before); n != 1 {
+		return fmt.Errorf("%s has %d times, not once,\n%s", name, n, before)
+	}
+	return s.project.Write(name, []byte(strings.Replace(string(old), before, after, 1)))
 }
 
 // replace puts text in the place of a line, NAME:NUMBER.
@@ -139,7 +160,10 @@ func squeezed(text string) string {
 
 // TestShellBlocksRun follows every document, in one project: the guide first, which adopts statuspatcher there.
 func TestShellBlocksRun(t *testing.T) {
-	s := &shell{project: kubebuilderproject.New(t, root)}
+	if text := named(t, documents(t), guide).text; !bytes.Contains(text, []byte(kubebuilderproject.Guestbook)) {
+		t.Fatalf("%s does not show how its project is made:\n%s", guide, kubebuilderproject.Guestbook)
+	}
+	s := &shell{project: kubebuilderproject.New(t, root, kubebuilderproject.Guestbook)}
 	documents := documents(t)
 	if s.test(t, named(t, documents, guide)); t.Failed() {
 		return // nothing else can be right
@@ -159,9 +183,11 @@ func (s *shell) test(t *testing.T, doc document) {
 		if prepare := surroundings[doc.path]; prepare != nil {
 			prepare(t, s)
 		}
+		s.took = nil
 		if err := s.follow(doc); err != nil {
 			t.Error(err)
 		}
+		t.Logf("commands and their times:\n%s", strings.Join(s.took, "\n"))
 	})
 }
 

@@ -38,6 +38,14 @@ func (w wanted) drop() string {
 	return fmt.Sprintf("remove // +%s=true from line %d", generateMarker, w.pos.Line)
 }
 
+// cure is what to do about a type: for one of types=, which others own, nothing but to leave it out.
+func (w wanted) cure(change string) string {
+	if w.markable {
+		return change
+	}
+	return w.drop()
+}
+
 // move is the mend for what is meant for another type.
 func (w wanted) move(to string) string {
 	if !w.markable {
@@ -54,6 +62,8 @@ type collector struct {
 	wanted []wanted
 	// markers counts what was found, right or wrong, marked true or false.
 	markers int
+	// broken tells that a type among those that were kept does not compile.
+	broken bool
 }
 
 // markedKinds reads the markers of a package.
@@ -117,7 +127,7 @@ func (c *collector) namedKinds(pkgs []*loader.Package, names []string) {
 		path, kind := splitType(name)
 		at := slices.IndexFunc(pkgs, func(pkg *loader.Package) bool { return pkg.PkgPath == path })
 		if at < 0 || len(pkgs[at].CompiledGoFiles) == 0 {
-			c.faults.add("types=%s: no package %s: run go get %s", name, path, path)
+			c.noPackage(name, path)
 			continue
 		}
 		s := c.prune.source(pkgs[at])
@@ -129,6 +139,17 @@ func (c *collector) namedKinds(pkgs []*loader.Package, names []string) {
 		c.wanted = append(c.wanted, wanted{pkg: pkgs[at], name: kind, pos: c.fset.Position(s.decls[kind].spec.Pos())})
 		c.prune.keepKind(s, kind)
 	}
+}
+
+// noPackage reports a kind of types= whose package was not found.
+func (c *collector) noPackage(name, path string) {
+	for own := range c.prune.own {
+		if path == own || strings.HasPrefix(path, own+"/") {
+			c.faults.add("types=%s: this module has no package %s: correct the import path", name, path)
+			return
+		}
+	}
+	c.faults.add("types=%s: no package %s: run go get %s", name, path, path)
 }
 
 // resolve type-checks what was collected and turns it into kinds.
@@ -165,6 +186,7 @@ func (c *collector) typeErrors() {
 		if !broken {
 			continue
 		}
+		c.broken = true
 		for _, err := range s.errors {
 			c.syntax(err)
 		}
@@ -198,6 +220,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // syntax reports an error of reading or parsing.
 func (c *collector) syntax(err error) {
+	c.broken = true
 	var list goscanner.ErrorList
 	if !errors.As(err, &list) {
 		c.faults.add("%v", err)

@@ -9,6 +9,8 @@ import (
 // An equalFunc is a generated function that compares two structs field by field.
 type equalFunc struct {
 	Name, Type string
+	// Shape is the name of the struct type that asserts the fields. A compile error shows it, so it says what to do.
+	Shape string
 	// Terms are the comparisons, all of which must hold.
 	Terms []string
 	// Fields are the struct's fields as they are spelt in the assertion of its shape.
@@ -40,6 +42,8 @@ type comparer struct {
 	imports *imports
 	// own tells whether a package is of the same module as the kind, so that its types change together with it.
 	own func(*types.Package) bool
+	// marshals tells whether a type declares MarshalJSON.
+	marshals func(*types.TypeName) bool
 	// importable tells whether the generated file may import a package.
 	importable func(*types.Package) bool
 	// local is the path of the package that the file belongs to.
@@ -306,6 +310,7 @@ func (c *comparer) function(named *types.Named) string {
 	}
 	f := &equalFunc{Type: c.imports.typeName(obj)}
 	f.Name = c.names.unexported("equal" + upperFirst(obj.Name()))
+	f.Shape = c.names.unexported("runStatuspatcherGenFor" + upperFirst(obj.Name()))
 	c.byType[obj] = f
 	c.funcs = append(c.funcs, f)
 	structure := named.Underlying().(*types.Struct)
@@ -332,8 +337,13 @@ func (c *comparer) spellField(field *types.Var, tag string) string {
 	return out
 }
 
-// trims are the fields of a status that Trim may clear: with the value that clears them they have no JSON.
-func (c *comparer) trims(status *types.Struct) []trim {
+// trims are the fields of a status that Trim may clear: with the value that clears them they have no JSON. A type that writes its
+// JSON itself has none, since its fields may say something together.
+func (c *comparer) trims(named *types.Named) []trim {
+	status, ok := named.Underlying().(*types.Struct)
+	if !ok || c.writesJSON(named) {
+		return nil
+	}
 	var out []trim
 	for i := range status.NumFields() {
 		field, tag := status.Field(i), jsonTag(status.Tag(i))
@@ -345,6 +355,27 @@ func (c *comparer) trims(status *types.Struct) []trim {
 		}
 	}
 	return out
+}
+
+// writesJSON tells whether a type has MarshalJSON, of its own or of a type that it embeds.
+func (c *comparer) writesJSON(t types.Type) bool {
+	named, ok := types.Unalias(deref(t)).(*types.Named)
+	if !ok {
+		return false
+	}
+	if c.marshals(named.Obj()) {
+		return true
+	}
+	structure, ok := named.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for field := range structure.Fields() {
+		if field.Embedded() && c.writesJSON(field.Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // A trim is one field that Trim may clear.

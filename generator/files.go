@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -24,24 +26,36 @@ type target struct {
 
 // files plans the file of each target.
 func (g *generation) files(m *module, c *collector, kinds []kind) error {
-	render, err := newRenderer()
+	render, err := newRenderer(g.templates)
 	if err != nil {
 		return err
 	}
 	for _, t := range g.targets(m, c, kinds) {
-		g.neighbours(t)
-		g.clashes(t)
-		g.unreachable(t)
-		if len(g.faults.list) > 0 {
-			continue
+		if content, ok := g.file(render, m, c, t); ok {
+			g.want[filepath.Join(t.dir, OutputName)] = content
 		}
-		content, err := render.render(g.model(m, c, t))
-		if err != nil {
-			return err
-		}
-		g.want[filepath.Join(t.dir, OutputName)] = content
 	}
 	return nil
+}
+
+// file makes the file of one target. A fault in one keeps no other from being looked at: a run reports all of them.
+func (g *generation) file(render *renderer, m *module, c *collector, t *target) (content []byte, ok bool) {
+	before := len(g.faults.list)
+	g.neighbours(t)
+	g.clashes(t)
+	g.unreachable(t)
+	g.buildable(c, t)
+	g.foreignRun(t)
+	g.cycle(c, t)
+	if len(g.faults.list) > before {
+		return nil, false
+	}
+	content, err := render.render(g.model(m, c, t))
+	if err != nil {
+		g.doesNotCompile(t, t.kinds[0], err.Error())
+		return nil, false
+	}
+	return content, g.compiles(c, t, content)
 }
 
 // targets groups the kinds by where they are written.
@@ -97,12 +111,33 @@ func (g *generation) importPath(dir string) string {
 		g.faults.add("output:dir=%s: no go.mod in it or above it", g.faults.display(dir))
 		return ""
 	}
-	rel, err := filepath.Rel(m.root, dir)
+	importPath, err := m.importPath(dir)
 	if err != nil {
 		g.faults.add("output:dir=%s: %v", g.faults.display(dir), err)
-		return ""
 	}
-	return path.Join(m.path, filepath.ToSlash(rel))
+	return importPath
+}
+
+// checkOutputDir refuses directories that the go command leaves out.
+func (g *generation) checkOutputDir() {
+	if g.OutputDir == "" {
+		return
+	}
+	name := g.faults.display(g.OutputDir)
+	m := findModule(existing(g.OutputDir))
+	if m == nil {
+		return // importPath reports it
+	}
+	rel, err := filepath.Rel(m.root, g.OutputDir)
+	if err != nil {
+		return
+	}
+	for element := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if element != "." && element != "testdata" && skipped(element) {
+			g.faults.add("output:dir=%s: the go command leaves out directories called %s: choose another name", name, element)
+			return
+		}
+	}
 }
 
 // neighbours reads what the other files of the package declare, and takes over the package's name.
@@ -112,6 +147,7 @@ func (g *generation) neighbours(t *target) {
 	if err != nil {
 		return // there is no such directory yet
 	}
+	named := ""
 	for _, entry := range entries {
 		name := filepath.Join(t.dir, entry.Name())
 		if entry.IsDir() || !strings.HasSuffix(name, ".go") {
@@ -126,16 +162,33 @@ func (g *generation) neighbours(t *target) {
 		if file == nil || strings.HasSuffix(file.Name.Name, "_test") {
 			continue
 		}
-		if strings.HasSuffix(name, "_test.go") && file.Name.Name != t.name {
+		if (strings.HasSuffix(name, "_test.go") || t.same || leftOut(content)) && file.Name.Name != t.name {
 			continue
 		}
-		if file.Name.Name != t.name && t.same == false && g.OutputDir == "" {
-			g.faults.at(fset.Position(file.Name.Pos()), "package %s is in the directory where package %s is generated: move it, or generate with output:dir=", file.Name.Name, t.name)
-		} else {
+		at := fset.Position(file.Name.Pos())
+		switch {
+		case file.Name.Name == t.name:
+		case g.OutputDir == "":
+			g.faults.at(at, "package %s is in the directory where package %s is generated: move it, or generate with output:dir=", file.Name.Name, t.name)
+		case named != "" && named != file.Name.Name:
+			g.faults.at(at, "package %s is in output:dir=%s beside package %s: a directory holds one package, so choose another one", file.Name.Name, g.faults.display(t.dir), named)
+		default:
 			t.name = file.Name.Name
 		}
+		named = file.Name.Name
 		declare(fset, file, t.declared)
 	}
+}
+
+// leftOut tells whether a file is no part of any package: the go command knows it by //go:build ignore.
+func leftOut(content []byte) bool {
+	for _, line := range fileConstraints(content) {
+		expr, err := constraint.Parse(line)
+		if err == nil && !expr.Eval(func(tag string) bool { return tag != "ignore" && tag != "tools" }) {
+			return true
+		}
+	}
+	return false
 }
 
 func declare(fset *token.FileSet, file *ast.File, into map[string]token.Position) {
@@ -222,11 +275,17 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 			s := c.prune.byPath(pkg.Path())
 			return s != nil && s.pkg.Module != nil && c.prune.own[s.pkg.Module.Path]
 		},
+		marshals: func(obj *types.TypeName) bool {
+			s := obj.Pkg() != nil && c.prune.byPath(obj.Pkg().Path()) != nil
+			return s && c.prune.byPath(obj.Pkg().Path()).methods[method{obj.Name(), "MarshalJSON"}] != nil
+		},
 		importable: func(pkg *types.Package) bool { return importable(pkg, t.importPath) },
 	}
 	maker := &modeller{imports: im, names: taken, compare: compare}
-	out := &file{Header: header, Boilerplate: g.boilerplate, Package: t.name, Same: t.same, BuildTag: t.same}
+	out := &file{Header: header, Boilerplate: g.boilerplate, Package: t.name, Same: t.same, Constraint: g.constraintsOf(c, t)}
 	out.Kinds = maker.kinds(t.kinds)
+	out.KindsFunc = taken.exported("Kinds", "StatusKinds")
+	out.NewClientVar = taken.exported("NewClient", "NewStatusCheckingClient")
 	out.Funcs = compare.funcs
 	out.Standard, out.Others = im.lines()
 	out.Contents = contents(t.kinds, len(g.Types) == 0)
@@ -262,24 +321,31 @@ func cutLast(importPath, elem string) (before, after string, found bool) {
 	return importPath, "", false
 }
 
-// retire plans to remove what earlier runs wrote for the directories that the patterns name. What is still wanted is planned
-// over it later.
+// retire plans to remove what earlier runs wrote for the directories that the patterns name, and for packages that are gone. What
+// is still wanted is planned over it later.
 func (g *generation) retire(m *module) {
 	if g.OutputDir != "" {
-		g.retireFile(filepath.Join(g.OutputDir, OutputName), func([]byte) bool { return true })
+		g.retireFile(filepath.Join(g.OutputDir, OutputName), func(content []byte) bool {
+			return g.ofPackages(content) || g.orphaned(content)
+		})
 		return
 	}
 	for _, d := range m.sorted() {
-		if bytes.Contains(d.output, []byte("\n//go:build !ignore_autogenerated")) || bytes.HasPrefix(d.output, []byte("//go:build !ignore_autogenerated")) {
+		if inAPIPackage.Match(d.output) || d.output != nil && g.orphaned(d.output) {
 			g.want[filepath.Join(d.path, OutputName)] = nil
 		}
 		children, _ := filepath.Glob(filepath.Join(escape(d.path), "*status", OutputName))
 		for _, child := range children {
 			// The child package of an API package imports it; anything else in such a place is not of this run.
-			g.retireFile(child, func(content []byte) bool { return bytes.Contains(content, []byte(`"`+d.importPath+`"`)) })
+			g.retireFile(child, func(content []byte) bool {
+				return bytes.Contains(content, []byte(`"`+d.importPath+`"`)) || g.orphaned(content)
+			})
 		}
 	}
 }
+
+// inAPIPackage matches a file that output:same wrote.
+var inAPIPackage = regexp.MustCompile(`(?m)^//go:build .*!ignore_autogenerated`)
 
 func (g *generation) retireFile(name string, of func(content []byte) bool) {
 	if content, err := os.ReadFile(name); err == nil && ours(content) && of(content) {

@@ -2,15 +2,18 @@ package generator
 
 import (
 	"fmt"
-	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/loader"
+
+	"github.com/statuspatcher/statuspatcher/templates"
 )
 
 // ErrStale is what Run with Verify returns when generated files are not what they would be, for errors.As. Files counts them.
@@ -39,6 +42,9 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := g.reportStale(stderr); err != nil {
+		return err
+	}
 	if err := g.noteRights(stderr); err != nil {
 		return err
 	}
@@ -60,9 +66,11 @@ func Run(o Options, stdout, stderr io.Writer) error {
 // A generation is one run.
 type generation struct {
 	Options
-	fset        *token.FileSet
-	faults      *faults
+	fset   *token.FileSet
+	faults *faults
+	// boilerplate is the text of headerFile without its build constraints, which come first in a file.
 	boilerplate string
+	constraints []string
 	modules     map[string]*module
 	// want are the files that there should be, nil for those that there should not.
 	want map[string][]byte
@@ -70,8 +78,12 @@ type generation struct {
 	markers int
 	// rights are what the patchers need of the API server.
 	rights []right
+	// stale are the DeepCopyInto methods that are older than their types.
+	stale []staleCopy
 	// load lists packages: a field for tests, which load once and run often.
 	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
+	// templates are those of package templates: a field for tests, which break them.
+	templates fs.FS
 }
 
 func newGeneration(o Options) (*generation, error) {
@@ -79,7 +91,7 @@ func newGeneration(o Options) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load}
+	g := &generation{Options: o, fset: token.NewFileSet(), faults: &faults{dir: dir}, modules: map[string]*module{}, want: map[string][]byte{}, load: load, templates: templates.FS}
 	if o.HeaderFile != "" {
 		if err := g.readHeader(); err != nil {
 			return nil, err
@@ -102,17 +114,38 @@ func (g *generation) readHeader() error {
 		g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(path), cause(err))
 		return g.faults.err()
 	}
-	g.boilerplate = strings.TrimSpace(strings.ReplaceAll(string(content), " YEAR", " "+g.Year))
-	if _, err := parser.ParseFile(token.NewFileSet(), "", g.boilerplate+"\n\npackage x\n", parser.PackageClauseOnly); err != nil {
-		g.faults.at(token.Position{Filename: path}, "this is no Go comment, and is to start Go files: start each line with //")
+	text := strings.ReplaceAll(strings.ReplaceAll(string(content), "\r\n", "\n"), " YEAR", " "+g.Year)
+	if at, found := outsideComments(text); found {
+		at.Filename = path
+		g.faults.at(at, "headerFile must contain only Go comments, and this is none: start each line with //")
 	}
+	g.boilerplate, g.constraints = withoutConstraints(text)
 	return g.faults.err()
+}
+
+// outsideComments finds the first thing in a text that is not in a Go comment.
+func outsideComments(text string) (at token.Position, found bool) {
+	fset := token.NewFileSet()
+	file := fset.AddFile("", -1, len(text))
+	var s scanner.Scanner
+	failed := token.NoPos
+	s.Init(file, []byte(text), func(at token.Position, _ string) {
+		if !failed.IsValid() {
+			failed = file.Pos(at.Offset)
+		}
+	}, 0)
+	pos, tok, _ := s.Scan()
+	if failed.IsValid() {
+		return fset.Position(failed), true
+	}
+	return fset.Position(pos), tok != token.EOF
 }
 
 // plan finds out which files there should be.
 func (g *generation) plan() (map[string][]byte, error) {
-	scan := &scanner{faults: g.faults, modules: g.modules}
+	scan := &finder{faults: g.faults, modules: g.modules}
 	foreign := scan.scan(g.Paths)
+	g.namedByDirectory(scan)
 	if len(g.Types) > 0 || len(foreign) > 0 {
 		if m := scan.moduleOf(g.faults.dir, "."); m != nil {
 			for _, name := range g.Types {
@@ -121,6 +154,7 @@ func (g *generation) plan() (map[string][]byte, error) {
 			}
 		}
 	}
+	g.checkOutputDir()
 	if err := g.faults.err(); err != nil {
 		return nil, err
 	}
@@ -135,14 +169,37 @@ func (g *generation) plan() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	if g.markers == 0 && len(g.want) == 0 {
+	if g.markers == 0 && len(g.want) == 0 && len(g.faults.list) == 0 {
 		g.nothing()
 	}
 	return g.want, g.faults.err()
 }
 
+// namedByDirectory reports kinds of types= whose package is named as a directory.
+func (g *generation) namedByDirectory(f *finder) {
+	for _, name := range g.Types {
+		dir, kind := splitType(name)
+		local := strings.HasPrefix(dir, ".") || filepath.IsAbs(dir)
+		first, _, _ := strings.Cut(dir, "/")
+		path := dir
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(g.faults.dir, dir)
+		}
+		if _, err := os.Stat(path); !local && (err != nil || strings.Contains(first, ".")) {
+			continue
+		}
+		if m := findModule(existing(path)); m != nil {
+			importPath, _ := m.importPath(path)
+			g.faults.add("types=%s: a kind is named by the import path of its package: write types=%s.%s", name, importPath, kind)
+		}
+	}
+}
+
 // nothing reports that no marker was found, at the kinds that could have one.
 func (g *generation) nothing() {
+	if g.inNestedModules() {
+		return
+	}
 	for _, m := range g.modules {
 		for _, d := range m.dirs {
 			for _, pos := range d.unmarked {
@@ -191,6 +248,9 @@ func (g *generation) module(m *module, foreign []string) error {
 		g.faults.add("%v", err)
 		return g.faults.err()
 	}
+	if len(pkgs) == 0 && len(foreign) > 0 {
+		g.faults.add("paths=%s: there is no such package", strings.Join(foreign, ";"))
+	}
 	for _, pkg := range pkgs {
 		if len(pkg.CompiledGoFiles) == 0 && len(g.Types) == 0 {
 			for _, e := range pkg.Errors {
@@ -208,9 +268,10 @@ func (g *generation) module(m *module, foreign []string) error {
 	}
 	kinds := c.resolve()
 	g.markers += c.markers
-	if len(g.faults.list) > 0 {
-		return nil
+	if c.broken {
+		return nil // what follows from it helps nobody
 	}
+	g.stale = append(g.stale, g.staleCopies(c, kinds)...)
 	for _, k := range kinds {
 		s := c.prune.byPath(k.obj.Pkg().Path())
 		if group, known := s.groupOf(); known {

@@ -85,7 +85,7 @@ func (im *imports) typeName(obj *types.TypeName) string {
 // spell spells any type.
 func (im *imports) spell(t types.Type) string { return types.TypeString(t, im.qualify) }
 
-var version = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
+var apiVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
 // localName chooses the name of an import: the package's own, with its parent directory before a version (corev1), and
 // with more of the path when that is taken.
@@ -95,7 +95,7 @@ func (im *imports) localName(importPath string) string {
 	}
 	name := im.names[importPath]
 	dirs := strings.Split(path.Dir(importPath), "/")
-	if version.MatchString(name) && !im.api[importPath] && len(dirs) > 0 {
+	if apiVersion.MatchString(name) && !im.api[importPath] && len(dirs) > 0 {
 		name = identifier(dirs[len(dirs)-1]) + name
 		dirs = dirs[:len(dirs)-1]
 	}
@@ -128,7 +128,7 @@ func identifier(element string) string {
 }
 
 func printImport(importPath, name string) string {
-	if path.Base(importPath) == name && !version.MatchString(name) {
+	if path.Base(importPath) == name && !apiVersion.MatchString(name) {
 		return fmt.Sprintf("%q", importPath)
 	}
 	return fmt.Sprintf("%s %q", name, importPath)

@@ -42,6 +42,8 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	k.clusterScoped = clusterScoped(marks)
 	structure, isStruct := obj.Type().Underlying().(*types.Struct)
 	switch {
+	case isStruct && unknownEmbedded(structure):
+		return kind{}, false // the type checker has said why
 	case obj.IsAlias():
 		r.faults.at(pos, "%s is an alias: %s", w.name, w.move(types.Unalias(obj.Type()).String()))
 	case obj.Type().(*types.Named).TypeParams().Len() > 0:
@@ -49,23 +51,23 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	case !isStruct:
 		r.faults.at(pos, "%s is not a struct, so it is no kind: %s", w.name, w.drop())
 	case !ast.IsExported(w.name):
-		r.faults.at(pos, "%s is not exported: a kind starts with a capital letter", w.name)
+		r.faults.at(pos, "%s is not exported: %s", w.name, w.cure("start its name with a capital letter"))
 	case w.pkg.Name == "main":
-		r.faults.at(pos, "%s is in package main, which nothing can import: move it to a package of its own", w.name)
+		r.faults.at(pos, "%s is in package main, which nothing can import: %s", w.name, w.cure("move it to a package of its own"))
 	case embeds(structure, "ListMeta"):
 		r.faults.at(pos, "%s is a list of kinds: %s", w.name, w.move("the kind that it lists"))
 	case !embeds(structure, "ObjectMeta") && !embeds(structure, "TypeMeta"):
-		r.faults.at(pos, "%s has no metadata, so it is no kind: %s; a kind has the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`", w.name, w.drop())
+		r.faults.at(pos, "%s has no metadata, so it is no kind: %s", w.name, w.cure(w.drop()+"; a kind has the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`"))
 	case !embeds(structure, "ObjectMeta"):
-		r.faults.at(pos, "%s has no metadata: add the field metav1.ObjectMeta `json:\"metadata,omitempty\"`, or %s", w.name, w.drop())
+		r.faults.at(pos, "%s has no metadata: %s", w.name, w.cure("add the field metav1.ObjectMeta `json:\"metadata,omitempty\"`, or "+w.drop()))
 	case !embeds(structure, "TypeMeta"):
-		r.faults.at(pos, "%s has no metav1.TypeMeta: add the field metav1.TypeMeta `json:\",inline\"`, or %s", w.name, w.drop())
+		r.faults.at(pos, "%s has no metav1.TypeMeta: %s", w.name, w.cure("add the field metav1.TypeMeta `json:\",inline\"`, or "+w.drop()))
 	case w.markable && !has(marks, "kubebuilder:subresource:status"):
 		r.faults.at(pos, "%s has no status subresource, so the API server would refuse every write of its status: add // +kubebuilder:subresource:status above it, and generate the CRD again", w.name)
-	case !s.promises(w.name, "DeepCopyObject"):
-		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: add // +kubebuilder:object:root=true above it, and run controller-gen object", w.name)
+	case !s.promises(method{w.name, "DeepCopyObject"}):
+		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: %s", w.name, w.cure("add // +kubebuilder:object:root=true above it, and run controller-gen object"))
 	default:
-		return k, r.status(w, &k, pos)
+		return k, r.callable(w, obj, "DeepCopyObject") && r.status(w, &k, pos)
 	}
 	return kind{}, false
 }
@@ -100,6 +102,16 @@ func embeds(s *types.Struct, name string) bool {
 	return false
 }
 
+// unknownEmbedded tells whether a struct embeds a type that could not be loaded: then nobody knows what it has.
+func unknownEmbedded(s *types.Struct) bool {
+	for field := range s.Fields() {
+		if field.Embedded() && types.Unalias(deref(field.Type())) == types.Typ[types.Invalid] {
+			return true
+		}
+	}
+	return false
+}
+
 func isMeta(obj *types.TypeName, name string) bool {
 	return obj.Name() == name && obj.Pkg() != nil && obj.Pkg().Path() == metaPath
 }
@@ -117,11 +129,11 @@ func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	field, index, _ := types.LookupFieldOrMethod(k.obj.Type(), true, k.obj.Pkg(), "Status")
 	status, ok := field.(*types.Var)
 	if !ok {
-		r.faults.at(pos, "%s has no Status field: add Status %sStatus `json:\"status,omitempty\"`, or %s", name, name, w.drop())
+		r.faults.at(pos, "%s has no Status field: %s", name, w.cure("add Status "+name+"Status `json:\"status,omitempty\"`, or "+w.drop()))
 		return false
 	}
-	if fault := reach(k.obj.Type(), index); fault != "" {
-		r.faults.at(r.fset.Position(status.Pos()), "%s: %s", name, fault)
+	if fault, cure := reach(k.obj.Type(), index); fault != "" {
+		r.faults.at(r.fset.Position(status.Pos()), "%s: %s: %s", name, fault, w.cure(cure))
 		return false
 	}
 	pos = r.fset.Position(status.Pos())
@@ -131,18 +143,21 @@ func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	case types.Unalias(deref(status.Type())) == types.Typ[types.Invalid]:
 		return false // the type checker has said why
 	case ok && types.IsInterface(named):
-		r.faults.at(pos, "the Status of %s is the interface %s: declare a struct type %sStatus with DeepCopy, and use that", name, named.Obj().Name(), name)
+		r.faults.at(pos, "the Status of %s is the interface %s: %s", name, named.Obj().Name(), w.cure("declare a struct type "+name+"Status with DeepCopy, and use that"))
 		return false
 	case !ok:
-		r.faults.at(pos, "the Status of %s has no named type, it is %s: declare a type %sStatus with DeepCopy, and use that", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), name)
+		r.faults.at(pos, "the Status of %s has no named type, it is %s: %s", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), w.cure("declare a type "+name+"Status with DeepCopy, and use that"))
 		return false
 	case named.TypeArgs().Len() > 0:
-		r.faults.at(pos, "the Status of %s is of the generic type %s: declare a type %sStatus without type parameters, and use that", name, named.Obj().Name(), name)
+		r.faults.at(pos, "the Status of %s is of the generic type %s: %s", name, named.Obj().Name(), w.cure("declare a type "+name+"Status without type parameters, and use that"))
 		return false
 	}
 	k.status = named.Obj()
 	if !r.deepCopies(k.status) {
-		r.faults.at(r.fset.Position(k.status.Pos()), "%s, the Status of %s, has no DeepCopyInto: add // +kubebuilder:object:generate=true above it, and run controller-gen object", k.status.Name(), name)
+		r.faults.at(r.fset.Position(k.status.Pos()), "%s, the Status of %s, has no DeepCopyInto: %s", k.status.Name(), name, w.cure("add // +kubebuilder:object:generate=true above it, and run controller-gen object"))
+		return false
+	}
+	if !r.callable(w, k.status, "DeepCopyInto") {
 		return false
 	}
 	k.conditions, k.namedConditions = conditionsOf(k.status.Type())
@@ -150,23 +165,23 @@ func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	return true
 }
 
-// reach says why the field at index cannot be the status that the API server stores.
-func reach(t types.Type, index []int) string {
+// reach says why the field at index cannot be the status that the API server stores, and what to do.
+func reach(t types.Type, index []int) (fault, cure string) {
 	for depth, i := range index {
 		s := t.Underlying().(*types.Struct)
 		field, tag := s.Field(i), jsonTag(s.Tag(i))
 		last := depth == len(index)-1
 		switch {
 		case last && tag.name != "status":
-			return `the API server stores the status under "status", and the Status field has another JSON name: write the tag ` + "`json:\"status,omitempty\"`"
+			return `the API server stores the status under "status", and the Status field has another JSON name`, "write the tag `json:\"status,omitempty\"`"
 		case !last && tag.name != "":
-			return "Status is inside " + field.Name() + `, which JSON calls "` + tag.name + `": a status is at the top: write the tag ` + "`json:\",inline\"`"
-		case !last && types.Unalias(field.Type()) != deref(field.Type()) && isPointer(field.Type()):
-			return "Status is reached through the embedded pointer " + field.Name() + ", which may be nil: embed the struct itself"
+			return "Status is inside " + field.Name() + `, which JSON calls "` + tag.name + `", and a status is at the top`, "write the tag `json:\",inline\"`"
+		case !last && isPointer(field.Type()):
+			return "Status is reached through the embedded pointer " + field.Name() + ", which may be nil", "embed the struct itself"
 		}
 		t = field.Type()
 	}
-	return ""
+	return "", ""
 }
 
 func isPointer(t types.Type) bool {
@@ -196,7 +211,22 @@ func jsonTag(raw string) tag {
 
 func (r *resolver) deepCopies(status *types.TypeName) bool {
 	s := r.prune.byPath(status.Pkg().Path())
-	return s != nil && s.promises(status.Name(), "DeepCopyInto")
+	return s != nil && s.promises(method{status.Name(), "DeepCopyInto"})
+}
+
+// callable checks the signature of a method for deep copies, which someone may have written by hand.
+func (r *resolver) callable(w wanted, obj *types.TypeName, name string) bool {
+	m := method{obj.Name(), name}
+	text := r.prune.byPath(obj.Pkg().Path()).methods[m]
+	if text == nil || text.callable(m) {
+		return true
+	}
+	want := "func (in *" + m.of + ") DeepCopyInto(out *" + m.of + ")"
+	if name == "DeepCopyObject" {
+		want = "func (in *" + m.of + ") DeepCopyObject() runtime.Object"
+	}
+	r.faults.at(text.pos(), "%s has a %s that generated code cannot call: %s", m.of, name, w.cure("declare "+want+", or remove it and run controller-gen object"))
+	return false
 }
 
 // conditionsOf tells whether a status has Conditions that the helpers can set.

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/genall"
@@ -29,6 +30,8 @@ type Options struct {
 	Tags string
 	// Verify writes nothing, and compares.
 	Verify bool
+	// RBAC is "strict" to make missing RBAC markers an error of Verify, where they are a note otherwise.
+	RBAC string
 }
 
 // text is the value of an option that is taken as it is written, commas and all.
@@ -72,6 +75,7 @@ func OptionsRegistry() *markers.Registry {
 		{"year", `replaces " YEAR" in the text of headerFile.`, text("")},
 		{"tags", "lists build tags, separated by commas, to read the packages with.", text("")},
 		{"verify", "writes nothing: it prints a diff of what is stale, and exits with 1 if anything is.", bare{}},
+		{"rbac", "with the value strict makes verify fail when RBAC markers that the patchers need are missing.", text("")},
 	} {
 		def := markers.Must(markers.MakeDefinition(o.name, markers.DescribesPackage, o.value))
 		if err := reg.Register(def); err != nil {
@@ -123,6 +127,8 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 		o.Year = string(value.(text))
 	case "tags":
 		o.Tags = strings.Join(list(value), ",")
+	case "rbac":
+		o.RBAC = string(value.(text))
 	case "verify":
 		o.Verify = true
 	}
@@ -145,10 +151,17 @@ func (o *Options) check() error {
 		return UsageError{"paths= and types= are two runs: marked kinds of one's own, and kinds that cannot be marked"}
 	case len(o.Types) > 0 && o.OutputDir == "":
 		return UsageError{"types= needs output:dir=DIR: the packages of these kinds are not yours to write to"}
+	case o.RBAC != "" && o.RBAC != "strict":
+		return UsageError{fmt.Sprintf("rbac=%s: the only value is strict", o.RBAC)}
+	case o.RBAC != "" && !o.Verify:
+		return UsageError{"rbac=strict is for verify: a run without verify prints what is missing, and goes on"}
 	case o.OutputDir != "" && o.OutputSame:
 		return UsageError{"output:dir and output:same exclude each other"}
 	}
-	for _, name := range o.Types {
+	for i, name := range o.Types {
+		if slices.Contains(o.Types[:i], name) {
+			return UsageError{fmt.Sprintf("types= lists %s twice: remove one of the two", name)}
+		}
 		if path, kind := splitType(name); path == "" || kind == "" {
 			return UsageError{fmt.Sprintf("types=%s: want an import path, a dot and a kind, as in k8s.io/api/core/v1.Node", name)}
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 var update = flag.Bool("update", false, "generate the output tests again")
@@ -77,22 +79,45 @@ func TestVerifyFindsStale(t *testing.T) {
 	}
 }
 
-// copyOfModule copies a directory of this module, tests and generated files aside, to a module of the same dependencies.
+// copyOfModule copies a directory of internal/outputs, tests and generated files aside, to a module of the same dependencies.
 func copyOfModule(t testing.TB, from string) string {
 	t.Helper()
+	const outputs = "internal/outputs"
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join("..", name))
+	content, err := os.ReadFile(filepath.Join(outputs, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The packages keep their import paths.
+	if err := file.AddModuleStmt("github.com/statuspatcher/statuspatcher/generator/" + filepath.ToSlash(from)); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range file.Replace {
+		to, err := filepath.Abs(filepath.Join(outputs, replace.New.Path))
+		if err == nil {
+			err = file.AddReplace(replace.Old.Path, "", to, "")
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The packages keep their import paths.
-		content = bytes.Replace(content, []byte("module github.com/statuspatcher/statuspatcher\n"), []byte("module github.com/statuspatcher/statuspatcher/generator/"+filepath.ToSlash(from)+"\n"), 1)
+	}
+	if content, err = file.Format(); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(outputs, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"go.mod": content, "go.sum": sum} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
+	err = filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") || entry.Name() == OutputName {
 			return err
 		}

@@ -38,30 +38,40 @@ func (p *pruner) byPath(path string) *source {
 // keep wants a type or constant of a package, and all that it is made of.
 func (p *pruner) keep(s *source, name string) bool {
 	d := s.decls[name]
+	if d != nil && d.whole != nil {
+		d.spec.Type, d.whole = d.whole, nil
+		p.todo = append(p.todo, d)
+	}
+	p.want(d)
+	return d != nil
+}
+
+func (p *pruner) want(d *decl) {
 	if d == nil || d.kept {
-		return d != nil
+		return
 	}
 	d.kept = true
 	if d.spec == nil {
 		d.file.kept = append(d.file.kept, d.gen)
-		for _, other := range s.decls {
+		for _, other := range d.file.pkg.decls {
 			other.kept = other.kept || other.gen == d.gen
 		}
 	} else {
 		d.file.kept = append(d.file.kept, &ast.GenDecl{TokPos: d.gen.TokPos, Tok: token.TYPE, Specs: []ast.Spec{d.spec}})
 	}
 	p.todo = append(p.todo, d)
-	return true
 }
 
-// keepKind wants a kind: its status and what it embeds. The spec says nothing about the status, and may be broken.
+// keepKind wants a kind: its status and what it embeds. The spec says nothing about the status, and may be broken. A kind that
+// a status refers to is kept whole, since it is compared like any other struct.
 func (p *pruner) keepKind(s *source, name string) {
-	if d := s.decls[name]; d != nil && d.spec != nil {
+	d := s.decls[name]
+	if d != nil && d.spec != nil && !d.kept {
 		if kind, ok := d.spec.Type.(*ast.StructType); ok {
-			d.spec.Type = withoutSpec(kind)
+			d.whole, d.spec.Type = kind, withoutSpec(kind)
 		}
 	}
-	p.keep(s, name)
+	p.want(d)
 }
 
 func withoutSpec(kind *ast.StructType) *ast.StructType {
@@ -97,10 +107,19 @@ func (p *pruner) finish() {
 }
 
 func (p *pruner) follow(d *decl) {
-	var node ast.Node = d.gen
-	if d.spec != nil {
-		node = d.spec
+	if d.spec == nil {
+		p.references(d, d.gen)
+		return
 	}
+	// Not the name of the type itself, which is no reference to it.
+	if d.spec.TypeParams != nil {
+		p.references(d, d.spec.TypeParams)
+	}
+	p.references(d, d.spec.Type)
+}
+
+// references keeps all that a part of a declaration refers to.
+func (p *pruner) references(d *decl, node ast.Node) {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Field:

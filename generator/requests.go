@@ -3,7 +3,6 @@ package generator
 import (
 	"go/ast"
 	"go/token"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/markers"
@@ -69,7 +68,7 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		switch {
 		case verdict == none:
 		case verdict == misspelt:
-			m.fault(at, "%q is not a marker of statuspatcher, and looks like one: write // +%s=true", content, generateMarker)
+			m.fault(at, "%q is not a marker of statuspatcher, and looks like one: write // +%s=%t", content, generateMarker, !strings.HasSuffix(strings.ToLower(content), "false"))
 		case block:
 			m.fault(at, "a marker in a /* */ comment is not read: write // %s on a line of its own", content)
 		case group.Pos() < file.Package:
@@ -80,30 +79,6 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 			m.fault(at, "%s means nothing here: remove this line, and put it above the type declaration of a kind, or above the package clause for all kinds of the package", content)
 		}
 	}
-}
-
-type verdict int
-
-const (
-	none verdict = iota
-	ok
-	misspelt
-)
-
-var (
-	almost    = regexp.MustCompile(`(?i)^\+?\s*(\w+:)?status[-_.]?pat?ch?e?r?s?\b`)
-	forgotten = regexp.MustCompile(`(?i)^status[-_.]?patcher:`)
-)
-
-// judge tells whether a line is a marker of ours, or was meant to be one.
-func judge(content string) verdict {
-	switch {
-	case strings.HasPrefix(content, "+statuspatcher:"):
-		return ok
-	case strings.HasPrefix(content, "+") && almost.MatchString(content), forgotten.MatchString(content):
-		return misspelt
-	}
-	return none
 }
 
 func (m *marked) onPackage(text string, pos token.Pos) {
@@ -131,6 +106,10 @@ func (m *marked) onType(name, text string, pos token.Pos) {
 // value reads a marker.
 func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
+	if wanted := strings.ReplaceAll(name, " ", ""); name != "+"+generateMarker && distance(wanted, "+"+generateMarker) <= 3 {
+		m.fault(pos, "unknown marker %s: write // +%s=true, or =false above a kind", text, generateMarker)
+		return false, false
+	}
 	if name != "+"+generateMarker {
 		m.fault(pos, "unknown marker %s: remove this line; there are // +%s=true, and =false above a kind", text, generateMarker)
 		return false, false

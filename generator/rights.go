@@ -77,7 +77,7 @@ func (g *generation) noteRights(out io.Writer) error {
 			return err
 		}
 	}
-	if len(granted.rules) == 0 {
+	if len(granted.rules) == 0 && g.RBAC != "strict" {
 		return nil
 	}
 	var missing []string
@@ -96,6 +96,10 @@ func (g *generation) noteRights(out io.Writer) error {
 		return nil
 	}
 	slices.Sort(missing)
+	if g.RBAC == "strict" {
+		g.faults.add("the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.TrimSuffix(strings.Join(slices.Compact(missing), ""), "\n"))
+		return g.faults.err()
+	}
 	_, err := fmt.Fprintf(out, "note: the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.Join(slices.Compact(missing), ""))
 	return err
 }

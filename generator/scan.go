@@ -17,7 +17,9 @@ import (
 // A module is what one load reads: the directories below one go.mod that the patterns name.
 type module struct {
 	root, path string
-	dirs       map[string]*directory
+	// requires are the paths of the modules that go.mod requires, directly or not.
+	requires map[string]bool
+	dirs     map[string]*directory
 }
 
 // A directory is one that may hold a package.
@@ -51,16 +53,6 @@ func ours(content []byte) bool {
 	return !bytes.HasPrefix(content, []byte("package ")) && (clause < 0 || at < clause)
 }
 
-// maybeMarked is a cheap test for the text of a marker, misspelt ones included.
-func maybeMarked(content []byte) bool {
-	for _, text := range [...]string{"tatuspa", "tatusPa", "tatus-pa", "TATUSPA"} {
-		if bytes.Contains(content, []byte(text)) {
-			return true
-		}
-	}
-	return false
-}
-
 // subresources are the places of the markers that say that a kind has a status subresource.
 func subresources(file string, content []byte) []token.Position {
 	const marker = "+kubebuilder:subresource:status"
@@ -75,19 +67,21 @@ func subresources(file string, content []byte) []token.Position {
 	return out
 }
 
-// A scanner finds the directories that the patterns name, without the go command: a load that knows the packages with
+// A finder finds the directories that the patterns name, without the go command: a load that knows the packages with
 // markers leaves the rest of a large module unread.
-type scanner struct {
+type finder struct {
 	faults  *faults
 	modules map[string]*module
 }
 
 // scan resolves every pattern. Patterns that are import paths of another module are returned as they are.
-func (s *scanner) scan(patterns []string) (foreign []string) {
+func (s *finder) scan(patterns []string) (foreign []string) {
 	for _, pattern := range patterns {
 		dir, recursive, isDir := s.directory(pattern)
 		if !isDir {
-			foreign = append(foreign, pattern)
+			if !s.forgotten(pattern) {
+				foreign = append(foreign, pattern)
+			}
 			continue
 		}
 		if m := s.moduleOf(dir, pattern); m != nil {
@@ -98,7 +92,7 @@ func (s *scanner) scan(patterns []string) (foreign []string) {
 }
 
 // directory says which directory a pattern names, and whether what is below it counts too.
-func (s *scanner) directory(pattern string) (dir string, recursive, isDir bool) {
+func (s *finder) directory(pattern string) (dir string, recursive, isDir bool) {
 	base, recursive := strings.CutSuffix(filepath.ToSlash(pattern), "/...")
 	if pattern == "..." {
 		base, recursive = ".", true
@@ -113,15 +107,30 @@ func (s *scanner) directory(pattern string) (dir string, recursive, isDir bool) 
 	if !filepath.IsAbs(base) {
 		base = filepath.Join(s.faults.dir, base)
 	}
-	if strings.HasSuffix(base, ".go") && !recursive {
-		base = filepath.Dir(base)
-	}
 	return filepath.Clean(base), recursive, true
 }
 
+// forgotten reports a directory that was named without ./ in front of it, which makes it an import path.
+func (s *finder) forgotten(pattern string) bool {
+	base := strings.TrimSuffix(filepath.ToSlash(pattern), "/...")
+	first, _, _ := strings.Cut(base, "/")
+	if info, err := os.Stat(filepath.Join(s.faults.dir, base)); err != nil || !info.IsDir() || strings.Contains(first, ".") {
+		return false
+	}
+	s.faults.add("paths=%s: without ./ this is an import path, not the directory %s: write paths=./%s", pattern, base, pattern)
+	return true
+}
+
 // moduleOf finds the module that a directory belongs to, or says why there is none.
-func (s *scanner) moduleOf(dir, pattern string) *module {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+func (s *finder) moduleOf(dir, pattern string) *module {
+	info, err := os.Stat(dir)
+	switch file := strings.HasSuffix(pattern, ".go"); {
+	case err != nil && file:
+		s.faults.add("paths=%s: there is no file %s", pattern, s.faults.display(dir))
+		return nil
+	case err == nil && file && !info.IsDir():
+		dir = filepath.Dir(dir)
+	case err != nil || !info.IsDir():
 		s.faults.add("paths=%s: there is no directory %s", pattern, s.faults.display(dir))
 		return nil
 	}
@@ -141,7 +150,7 @@ func (s *scanner) moduleOf(dir, pattern string) *module {
 func findModule(dir string) *module {
 	for root := dir; ; root = filepath.Dir(root) {
 		if content, err := os.ReadFile(filepath.Join(root, "go.mod")); err == nil {
-			return &module{root: root, path: modfile.ModulePath(content), dirs: map[string]*directory{}}
+			return newModule(root, content)
 		}
 		if root == filepath.Dir(root) {
 			return nil
@@ -149,7 +158,22 @@ func findModule(dir string) *module {
 	}
 }
 
-func (s *scanner) walk(m *module, dir string, recursive bool, pattern string) {
+func newModule(root string, gomod []byte) *module {
+	m := &module{root: root, path: modfile.ModulePath(gomod), requires: map[string]bool{}, dirs: map[string]*directory{}}
+	file, err := modfile.ParseLax("go.mod", gomod, nil)
+	if err != nil {
+		return m // the go command reports it
+	}
+	for _, require := range file.Require {
+		m.requires[require.Mod.Path] = true
+	}
+	return m
+}
+
+func (s *finder) walk(m *module, dir string, recursive bool, pattern string) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir) // of the file that was named
+	}
 	found := false
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -169,9 +193,30 @@ func (s *scanner) walk(m *module, dir string, recursive bool, pattern string) {
 		s.faults.add("paths=%s: %v", pattern, err)
 		return
 	}
+	if !found && s.linked(dir, pattern) {
+		return
+	}
 	if !found {
 		s.faults.add("paths=%s: there is no Go package here: name the API package, as in paths=./api/..., and quote nothing but the whole argument", pattern)
 	}
+}
+
+// linked reports a pattern for what is below a symbolic link, which the go command does not follow there.
+func (s *finder) linked(dir, pattern string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	name := s.faults.display(target)
+	if !filepath.IsAbs(name) {
+		name = "./" + filepath.ToSlash(name)
+	}
+	s.faults.add("paths=%s: %s is a symbolic link, which ... does not follow, as in the go command: write paths=%s/...", pattern, s.faults.display(dir), name)
+	return true
 }
 
 // skipped tells which directories the go command leaves out of "...".
@@ -184,16 +229,22 @@ func nested(dir string) bool {
 	return err == nil
 }
 
+// importPath is that of a directory of the module, which need not exist yet.
+func (m *module) importPath(dir string) (string, error) {
+	rel, err := filepath.Rel(m.root, dir)
+	return path.Join(m.path, filepath.ToSlash(rel)), err
+}
+
 // read looks at the files of one directory, once.
 func (m *module) read(dir string) (*directory, error) {
 	if d := m.dirs[dir]; d != nil {
 		return d, nil
 	}
-	rel, err := filepath.Rel(m.root, dir)
+	importPath, err := m.importPath(dir)
 	if err != nil {
 		return nil, err
 	}
-	d := &directory{path: dir, importPath: path.Join(m.path, filepath.ToSlash(rel))}
+	d := &directory{path: dir, importPath: importPath}
 	m.dirs[dir] = d
 	entries, err := os.ReadDir(dir)
 	if err != nil {

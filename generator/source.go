@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -20,14 +19,16 @@ type source struct {
 	files []*sourceFile
 	// decls are the package's types and constants by name.
 	decls map[string]*decl
-	// deepCopies are the types that have DeepCopyInto.
-	deepCopies, deepCopyObjects map[string]bool
-	errors                      []error
+	// methods are the methods of types that the generator wants to know of.
+	methods map[method]*funcText
+	errors  []error
 }
 
 type sourceFile struct {
 	*ast.File
 	pkg *source
+	// constraints are the file's build constraints.
+	constraints []string
 	// kept are the declarations that a wanted type needs.
 	kept []ast.Decl
 	// imports are the packages that kept needs.
@@ -39,18 +40,19 @@ type decl struct {
 	gen  *ast.GenDecl
 	spec *ast.TypeSpec // nil for a constant
 	kept bool
+	// whole is the struct of a kind that was kept without its spec.
+	whole *ast.StructType
 }
 
 var (
-	promised       = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
-	declares       = regexp.MustCompile(`(?m)^\s*(type|const)\b`)
-	deepCopyMethod = regexp.MustCompile(`(?m)^\s*func\s*\(\s*(?:\w+\s+)?\*?\s*(\w+)(?:\[[^]]*\])?\s*\)\s*(DeepCopyInto|DeepCopyObject)\s*\(`)
+	promised = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
+	declares = regexp.MustCompile(`(?m)^\s*(type|const)\b`)
 )
 
 // readSource parses the files of a package that declare types or constants, and those with markers if they count. Our own
 // files are left out: they may not compile any more, and they declare nothing that anyone needs.
 func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *source {
-	s := &source{pkg: pkg, decls: map[string]*decl{}, deepCopies: map[string]bool{}, deepCopyObjects: map[string]bool{}}
+	s := &source{pkg: pkg, decls: map[string]*decl{}, methods: map[method]*funcText{}}
 	mode := parser.SkipObjectResolution | parser.AllErrors
 	if withMarkers {
 		mode |= parser.ParseComments
@@ -64,7 +66,7 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 		if ours(content) {
 			continue
 		}
-		s.findDeepCopies(content)
+		s.findMethods(name, content)
 		if !declares.Match(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
 			continue
 		}
@@ -73,27 +75,14 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 			s.errors = append(s.errors, err)
 		}
 		if file != nil {
-			s.index(file)
+			s.index(file, fileConstraints(content))
 		}
 	}
 	return s
 }
 
-func (s *source) findDeepCopies(content []byte) {
-	if !bytes.Contains(content, []byte("DeepCopy")) {
-		return
-	}
-	for _, match := range deepCopyMethod.FindAllSubmatch(content, -1) {
-		if string(match[2]) == "DeepCopyInto" {
-			s.deepCopies[string(match[1])] = true
-		} else {
-			s.deepCopyObjects[string(match[1])] = true
-		}
-	}
-}
-
-func (s *source) index(file *ast.File) {
-	f := &sourceFile{File: file, pkg: s, imports: map[*ast.ImportSpec]bool{}}
+func (s *source) index(file *ast.File, constraints []string) {
+	f := &sourceFile{File: file, pkg: s, constraints: constraints, imports: map[*ast.ImportSpec]bool{}}
 	s.files = append(s.files, f)
 	for _, d := range file.Decls {
 		gen, ok := d.(*ast.GenDecl)
@@ -186,13 +175,13 @@ func (s *source) lines(name string) []line {
 }
 
 // promises tells whether a type has a method of deep copying, or a marker for the tool that will write it.
-func (s *source) promises(name, method string) bool {
-	marks := s.lines(name)
-	if method == "DeepCopyObject" {
-		return s.deepCopyObjects[name] || has(marks, "kubebuilder:object:root=true", "k8s:deepcopy-gen:interfaces")
+func (s *source) promises(m method) bool {
+	name, marks := m.of, s.lines(m.of)
+	if m.name == "DeepCopyObject" {
+		return s.methods[m] != nil || has(marks, "kubebuilder:object:root=true", "k8s:deepcopy-gen:interfaces")
 	}
 	switch {
-	case s.deepCopies[name]:
+	case s.methods[m] != nil:
 		return true
 	case !ast.IsExported(name):
 		return false // controller-gen leaves these out

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/statuspatcher/statuspatcher/internal/unified"
 )
@@ -30,12 +31,15 @@ func (g *generation) changes(want map[string][]byte) ([]change, error) {
 			g.faults.add("%v", g.cannotWrite(path, err))
 		case old != nil && !ours(old):
 			g.faults.at(token.Position{Filename: path}, "the generated file goes here, and statuspatcher-gen did not write this one: rename it, or generate elsewhere with output:dir=")
-		case (old == nil) != (content == nil) || !bytes.Equal(old, content):
+		case (old == nil) != (content == nil) || !bytes.Equal(withoutCR(old), content):
 			out = append(out, change{path: path, old: old, new: content})
 		}
 	}
 	return out, g.faults.err()
 }
+
+// withoutCR undoes what git does to the ends of lines in a checkout on Windows: such a file is current.
+func withoutCR(content []byte) []byte { return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")) }
 
 // cause is an error of the file system without the path, which is said elsewhere.
 func cause(err error) error {
@@ -54,7 +58,7 @@ func (c change) unified(path string) string {
 	if c.new == nil {
 		to = "/dev/null"
 	}
-	return unified.Diff(from, to, c.old, c.new)
+	return unified.Diff(from, to, withoutCR(c.old), c.new)
 }
 
 // write makes all changes, or as good as none: every new content is on disk beside its place before the first one takes it.
@@ -75,12 +79,8 @@ func (g *generation) write(changes []change) (err error) {
 		if c.new == nil {
 			continue
 		}
-		dirs, err := makeDirs(filepath.Dir(c.path))
+		temp, dirs, err := stageIn(c)
 		made = append(made, dirs...)
-		if err != nil {
-			return g.cannotWrite(c.path, err)
-		}
-		temp, err := stage(c)
 		if err != nil {
 			return g.cannotWrite(c.path, err)
 		}
@@ -96,7 +96,16 @@ func (g *generation) write(changes []change) (err error) {
 
 // cannotWrite is the error of a place that refuses the file.
 func (g *generation) cannotWrite(path string, err error) error {
-	return fmt.Errorf("%s: cannot be written (%w), and no file was changed: make the directory writable, or generate elsewhere with output:dir=", g.faults.display(path), cause(err))
+	advice := "make the directory writable, or generate elsewhere with output:dir="
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		advice = "free some space, and run statuspatcher-gen again"
+	case errors.Is(err, syscall.EROFS):
+		advice = "generate elsewhere with output:dir="
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		advice = "a file is where a directory is needed: rename it, or generate elsewhere with output:dir="
+	}
+	return fmt.Errorf("%s: cannot be written (%w), and no file was changed: %s", g.faults.display(path), cause(err), advice)
 }
 
 // makeDirs makes a directory and those above it, and says which ones were not there.
@@ -107,10 +116,31 @@ func makeDirs(dir string) (made []string, err error) {
 	if made, err = makeDirs(filepath.Dir(dir)); err != nil {
 		return made, err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := os.Mkdir(dir, 0o777); errors.Is(err, fs.ErrExist) {
+		if info, statErr := os.Stat(dir); statErr == nil && info.IsDir() {
+			return made, nil // another run made it at this moment
+		}
+		return made, err
+	} else if err != nil {
 		return made, err
 	}
 	return append(made, dir), nil
+}
+
+// stageIn makes the directory of a change and stages its content there. Another run may remove the directory, which is empty, in
+// between.
+func stageIn(c change) (temp string, made []string, err error) {
+	for range 10 {
+		dirs, err := makeDirs(filepath.Dir(c.path))
+		made = append(made, dirs...)
+		if err != nil {
+			return "", made, err
+		}
+		if temp, err = stage(c); !errors.Is(err, fs.ErrNotExist) {
+			return temp, made, err
+		}
+	}
+	return "", made, err
 }
 
 // stage writes the new content to a file beside its place.
@@ -147,12 +177,12 @@ func (c change) land(staged map[string]string) error {
 		delete(staged, c.path)
 		return nil
 	}
-	if err := os.Remove(c.path); err != nil {
+	if err := os.Remove(c.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// A child package that held nothing else goes with its file.
+	// A child package that held nothing else goes with its file. It stays if another run has put something there.
 	if entries, err := os.ReadDir(filepath.Dir(c.path)); err == nil && len(entries) == 0 {
-		return os.Remove(filepath.Dir(c.path))
+		_ = os.Remove(filepath.Dir(c.path))
 	}
 	return nil
 }

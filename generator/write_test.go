@@ -1,9 +1,11 @@
 package generator
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -74,7 +76,7 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-func writeFile(t *testing.T, path, content string) {
+func writeFile(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
@@ -102,4 +104,24 @@ func tree(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// TestCannotWrite: the advice fits the reason for which a file could not be written.
+func TestCannotWrite(t *testing.T) {
+	g, err := newGeneration(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err, want := range map[error]string{
+		syscall.ENOSPC:  "free some space",
+		syscall.EDQUOT:  "free some space",
+		syscall.EROFS:   "generate elsewhere",
+		syscall.ENOTDIR: "rename it",
+		syscall.EACCES:  "make the directory writable",
+	} {
+		wrapped := &fs.PathError{Op: "write", Path: "x", Err: err}
+		if got := g.cannotWrite("x", wrapped).Error(); !strings.Contains(got, want) || !strings.Contains(got, err.Error()) {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
 }

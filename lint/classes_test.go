@@ -24,7 +24,7 @@ func fixture(t *testing.T, name string) string {
 func TestClasses(t *testing.T) {
 	analysistest.Run(t, fixture(t, "cells"), lint.New(&lint.Options{Ban: true}),
 		"./blindmerge", "./blindjson", "./blindupdate", "./blindapply", "./locked", "./stalebase", "./aliasedbase", "./deadretry",
-		"./transplant", "./swallowed", "./updates", "./reach", "./interfaces", "./flags", "./testcode", "./unseen")
+		"./transplant", "./swallowed", "./staleretry", "./rawrest", "./updates", "./reach", "./interfaces", "./flags", "./testcode", "./unseen")
 }
 
 // Without ban only what is wrong is reported.

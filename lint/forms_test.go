@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/class"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
 var (
@@ -58,7 +58,7 @@ func eachFixture(t *testing.T, visit func(name, src string)) {
 // What the lint does not report the audit lists: each line that says what it is, and no other.
 func TestScope(t *testing.T) {
 	got := map[string]string{}
-	for _, it := range load(t, "./scope").Check(lint.Options{}).Items {
+	for _, it := range load(t, "./scope").Check(check.Options{}).Items {
 		got[it.Record.File+":"+strconv.Itoa(it.Record.Line)] = string(it.Record.Class)
 	}
 	eachFixture(t, func(name, src string) {

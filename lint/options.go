@@ -2,33 +2,16 @@ package lint
 
 import (
 	"flag"
-	"strings"
 
-	"github.com/statuspatcher/statuspatcher/lint/fix"
-	"github.com/statuspatcher/statuspatcher/lint/site"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
 )
 
-// Options say what is looked at and what is reported.
+// Options select what the analyzer looks at and what it reports.
 type Options struct {
 	Ban      bool     // report every handwritten status write, right or wrong
 	Tests    bool     // look at test code, too
 	Wrappers []string // full names of functions whose calls count as status writes: example.com/op/pkg.Write, (*example.com/op/pkg.T).Write
-
-	// Patchers finds generated patcher packages for the fixes that move code to them; nil finds none.
-	Patchers fix.Patchers
 }
 
-// Register adds the options to a command line.
-func (o *Options) Register(fs *flag.FlagSet) {
-	fs.BoolVar(&o.Ban, "ban", o.Ban, "report every handwritten status write, whatever its class")
-	fs.BoolVar(&o.Tests, "tests", o.Tests, "look at test code, too: test files, and what names a test framework")
-	fs.Func("wrappers", "comma-separated full names of functions whose calls count as status writes", func(s string) error {
-		for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
-			if _, err := site.ParseWrapper(name); err != nil {
-				return err
-			}
-			o.Wrappers = append(o.Wrappers, name)
-		}
-		return nil
-	})
-}
+// register adds the options to a command line.
+func (o *Options) register(fs *flag.FlagSet) { (*check.Options)(o).Register(fs) }

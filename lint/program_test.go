@@ -3,13 +3,13 @@ package lint_test
 import (
 	"testing"
 
-	"github.com/statuspatcher/statuspatcher/lint"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
 )
 
 // An interface, what implements it and who calls it in three packages: the whole program shows the callers' patches, one
 // package does not.
 func TestInterfacesAcrossPackages(t *testing.T) {
-	opts := lint.Options{Ban: true}
+	opts := check.Options{Ban: true}
 	for _, row := range []struct {
 		patterns     []string
 		patch, store string

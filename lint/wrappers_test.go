@@ -6,8 +6,9 @@ import (
 
 	"golang.org/x/tools/go/analysis/analysistest"
 
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/driver"
 )
 
 func TestWrappers(t *testing.T) {
@@ -20,7 +21,7 @@ func TestWrappers(t *testing.T) {
 	// With the whole program in sight the body is.
 	m := load(t, "./wrappers/...")
 	want := map[string]string{"elsewhere.patch": "blind-merge", "elsewhere.locked": "locked", "elsewhere.update": "update"}
-	for at, class := range classes(m, *opts) {
+	for at, class := range classes(m, check.Options(*opts)) {
 		if want[at] != "" && want[at] != class {
 			t.Errorf("%s is %s, expected %s", at, class, want[at])
 		}
@@ -44,7 +45,7 @@ func TestWrongWrappers(t *testing.T) {
 		{"save", "no full name"},
 		{"example.com/cells/nowhere.Save", "no package that was loaded is, or imports, example.com/cells/nowhere"},
 	} {
-		notes, err := lint.Options{Wrappers: []string{row.name}}.CheckWrappers(m.Program)
+		notes, err := check.Options{Wrappers: []string{row.name}}.CheckWrappers(m.Program)
 		got := strings.Join(notes, "\n")
 		if err != nil {
 			got += err.Error()
@@ -68,7 +69,7 @@ func load(t *testing.T, patterns ...string) *driver.Module {
 }
 
 // classes are the classes of a module's sites by package and function.
-func classes(m *driver.Module, opts lint.Options) map[string]string {
+func classes(m *driver.Module, opts check.Options) map[string]string {
 	out := map[string]string{}
 	for _, it := range m.Check(opts).Items {
 		out[it.Package.Name+"."+it.Record.Function] = string(it.Record.Class)

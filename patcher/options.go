@@ -12,6 +12,8 @@ type options struct {
 	rebase            bool
 	mirrorTransitions bool
 	listEntries       bool
+	sharedCache       bool
+	transformedCache  bool
 	observer          Observer
 	clock             Clock
 	jitter            func() float64
@@ -41,6 +43,17 @@ func MirrorTransitionTimes() Option { return func(o *options) { o.mirrorTransiti
 // tag patchMergeKey names, or else by their first string field without omitempty, such as a condition's type. A list whose
 // entries change places, and any other list, is replaced whole, as without the option.
 func PatchListEntries() Option { return func(o *options) { o.listEntries = true } }
+
+// CacheIsShared is for a manager whose cache hands out its own objects (cache.Options' UnsafeDisableDeepCopy, or
+// client.UnsafeDisableDeepCopy). For and Flush then give the caller's object a status of its own before anything is
+// written to it, so call For before the first edit; and the cache does not serve as a base, since edits may be in it.
+func CacheIsShared() Option { return func(o *options) { o.sharedCache = true } }
+
+// CacheIsTransformed is for a manager whose cache strips fields from its objects (cache.Options' DefaultTransform and
+// ByObject.Transform). A live read then does not serve as the base of an object from the cache: fields that the transform
+// strips from status would look as if they had been deleted. RebaseOnConflict then compares the labels and annotations
+// that the object has, not those that only the server has.
+func CacheIsTransformed() Option { return func(o *options) { o.transformedCache = true } }
 
 // WithObserver reports every Flush, Retry and PatchMetadata to observer.
 func WithObserver(observer Observer) Option { return func(o *options) { o.observer = observer } }

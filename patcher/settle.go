@@ -3,7 +3,6 @@ package patcher
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,10 +31,9 @@ func (c *Client[T, S]) settleInvalid(ctx context.Context, key client.ObjectKey, 
 			return fmt.Errorf("%w (the live read that would tell whether the object changed: %w)", invalid, err)
 		case live.GetResourceVersion() != on.resourceVersion:
 			t.conflicts++
-			c.superseded.add(key, on.resourceVersion)
-			return &ConflictError{Kind: c.kind.Name, Key: key, ResourceVersion: on.resourceVersion, Attempts: t.attempts,
-				err: apierrors.NewConflict(schema.GroupResource{Resource: c.kind.Name}, key.Name,
-					fmt.Errorf("the operations of the patch do not apply to resourceVersion %s: %w", live.GetResourceVersion(), invalid))}
+			c.memory.versions.outdated(c.options.clock.Now(), key, on.resourceVersion)
+			return c.conflict(key, on.resourceVersion, t.attempts, apierrors.NewConflict(schema.GroupResource{Resource: c.kind.Name}, key.Name,
+				fmt.Errorf("the operations of the patch do not apply to resourceVersion %s: %w", live.GetResourceVersion(), invalid)))
 		}
 	}
 	if d.found.null {
@@ -46,11 +44,4 @@ func (c *Client[T, S]) settleInvalid(ctx context.Context, key client.ObjectKey, 
 		return fmt.Errorf("%s: building the patch: %w", c.describe(key), err)
 	}
 	return c.sendStatus(ctx, key, on, answer, t, patch)
-}
-
-// isTooLarge recognizes a 500 that means that nothing was written: etcd refused the object because of its size, or the API
-// server did not send it to etcd. A body that is too large for the API server gets a 413.
-func isTooLarge(err error) bool {
-	return apierrors.IsInternalError(err) &&
-		(strings.Contains(err.Error(), "request is too large") || strings.Contains(err.Error(), "trying to send message larger than max"))
 }

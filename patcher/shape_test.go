@@ -23,7 +23,7 @@ type (
 	doubled    struct{ Same string }
 	firstHalf  struct{ doubled }
 	secondHalf struct{ doubled }
-	number     int
+	numeral    int
 	wrapped    struct{ v string }
 	zeroer     struct{ N int }
 )
@@ -59,7 +59,7 @@ var oddities = map[string]any{
 	"an embedded struct with a name": &struct {
 		byPointer `json:"named"`
 	}{byPointer{2}},
-	"an embedded type that is not a struct": &struct{ number }{3},
+	"an embedded type that is not a struct": &struct{ numeral }{3},
 	"inline says nothing": &struct {
 		Inner byPointer `json:",inline"`
 	}{byPointer{4}},

@@ -215,3 +215,50 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("exit %d, output of the other package %v\n%s", exit, m.exists("api/v2/v2status"), stderr)
 	}
 }
+
+// TestKindInStatus: a status that reaches kinds, its own and another marked one, compares them whole, with their specs.
+func TestKindInStatus(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.replace("api/v1/types.go", "\tNames []string `json:\"names,omitempty\"`\n", "\tNames []string `json:\"names,omitempty\"`\n\tChildren []Cell `json:\"children,omitempty\"`\n\tImport *Image `json:\"import,omitempty\"`\n")
+	m.write("api/v1/image.go", `package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +statuspatcher:generate=true
+type Image struct {
+	metav1.TypeMeta   `+"`json:\",inline\"`"+`
+	metav1.ObjectMeta `+"`json:\"metadata,omitempty\"`"+`
+	Spec   ImageSpec   `+"`json:\"spec,omitempty\"`"+`
+	Status ImageStatus `+"`json:\"status,omitempty\"`"+`
+}
+
+type ImageSpec struct { Tags map[string]string }
+
+type ImageStatus struct { Digest string }
+`)
+	m.mustRun("go", "tool", "controller-gen", "object", "paths=./api/v1")
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "vet", "./...")
+	if !strings.Contains(m.read(generatedFile), "a.Spec == b.Spec") {
+		t.Error("the spec of a kind in a status is not compared")
+	}
+}
+
+// TestLocks: generated code copies no lock of a kind that holds one, as those with protobuf messages do.
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.write("api/v1/message.go", "package v1\n\nimport \"sync\"\n\n// Message is like one of protobuf.\ntype Message struct{ state sync.Mutex }\n\n// DeepCopyInto shares nothing.\nfunc (in *Message) DeepCopyInto(out *Message) {}\n")
+	m.replace("api/v1/types.go", "\tSpec   CellSpec   `json:\"spec,omitempty\"`", "\tSpec   Message   `json:\"spec,omitempty\"`")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\t*out = *in\n\tout.TypeMeta", "\tout.TypeMeta")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\tout.Spec = in.Spec\n", "\tin.Spec.DeepCopyInto(&out.Spec)\n")
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "vet", "./...")
+	m.write(generatedFile, strings.Replace(m.read(generatedFile), "patcher.Assign[v1.Cell],", "func(dst, src *v1.Cell) { *dst = *src },", 1))
+	if out, err := m.command("go", "vet", "./api/v1/v1status"); err == nil || !strings.Contains(out, "copies lock value") {
+		t.Errorf("control: vet does not see the lock: %v\n%s", err, out)
+	}
+}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/pflag"
 
 	"github.com/statuspatcher/statuspatcher/generator"
+	"github.com/statuspatcher/statuspatcher/internal/buildversion"
 )
 
 func main() { os.Exit(run("", os.Args[1:], os.Stdout, os.Stderr)) }
@@ -43,10 +43,6 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 }
 
 func printVersion(out io.Writer) error {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	_, err := fmt.Fprintln(out, "statuspatcher-gen", version)
+	_, err := fmt.Fprintln(out, buildversion.Line("statuspatcher-gen"))
 	return err
 }

@@ -40,7 +40,7 @@ func newModule(t testing.TB, files []txtar.File) *testModule {
 	m := &testModule{TB: t, dir: t.TempDir()}
 	if !m.hasGoMod(files) {
 		m.write("go.mod", goMod(t))
-		sum, err := os.ReadFile(strings.TrimSuffix(modFile(t), ".mod") + ".sum")
+		sum, err := os.ReadFile(filepath.Join(operatorModule(t), "go.sum"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,31 +63,32 @@ func (m *testModule) hasGoMod(files []txtar.File) bool {
 	return false
 }
 
-// modFile is the module file that this test binary was built with: the lowest versions, or by -modfile the newest.
-func modFile(t testing.TB) string {
+// operatorModule is the directory of the operator's module whose versions this test binary was built with: the lowest, or with
+// go.work the newest.
+func operatorModule(t testing.TB) string {
 	t.Helper()
-	lowest := filepath.Join(root(t), "go.mod")
+	lowest, latest := filepath.Join(root(t), "hack", "lowest"), filepath.Join(root(t), "hack", "latest")
+	content, err := os.ReadFile(filepath.Join(latest, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return lowest
 	}
-	for _, name := range []string{lowest, filepath.Join(root(t), "hack", "latest", "go.mod")} {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		for _, dep := range info.Deps {
-			if dep.Path == "sigs.k8s.io/controller-tools" && bytes.Contains(content, []byte(dep.Path+" "+dep.Version+"\n")) {
-				return name
-			}
+	for _, dep := range info.Deps {
+		if dep.Path == "sigs.k8s.io/controller-tools" && bytes.Contains(content, []byte("\t"+dep.Path+" "+dep.Version+" ")) {
+			return latest
 		}
 	}
 	return lowest
 }
 
+// goMod is the module file of operatorModule, under the name of the test's module and with the checkout's absolute path.
 func goMod(t testing.TB) string {
 	t.Helper()
-	content, err := os.ReadFile(modFile(t))
+	dir := operatorModule(t)
+	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +96,11 @@ func goMod(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const self = "github.com/statuspatcher/statuspatcher"
-	for _, err := range []error{
-		file.AddModuleStmt("example.com/app"),
-		file.AddRequire(self, "v0.0.0"),
-		file.AddReplace(self, "", root(t), ""),
-		file.AddTool(self + "/cmd/statuspatcher-gen"),
-	} {
-		if err != nil {
+	if err := file.AddModuleStmt("example.com/app"); err != nil {
+		t.Fatal(err)
+	}
+	for _, replace := range file.Replace {
+		if err := file.AddReplace(replace.Old.Path, "", filepath.Join(dir, replace.New.Path), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +167,7 @@ func (m *testModule) mustGenerate(args ...string) {
 func (m *testModule) command(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = m.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	return m.plain(string(out)), err
 }

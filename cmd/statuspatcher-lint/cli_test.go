@@ -12,7 +12,7 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"github.com/statuspatcher/statuspatcher/lint/audit"
+	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -35,6 +35,8 @@ func TestExitCodes(t *testing.T) {
 		{"format without audit", []string{"-format=json", "./updates"}, exitFailed, "", "needs -audit"},
 		{"no such baseline", []string{"-baseline=nowhere.json", "./updates"}, exitFailed, "", "make one with -audit -format=json"},
 		{"fix and audit", []string{"-fix", "-audit", "./updates"}, exitFailed, "", "ask for one of them"},
+		{"explain", []string{"-explain=stale-retry"}, exitClean, "A retry writes the object that was read before the retry", ""},
+		{"no such class", []string{"-explain=stale"}, exitFailed, "", `class "stale" is unknown: expected one of [transplant`},
 		{"bad directive", []string{"./directives"}, exitFindings, "without a reason", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

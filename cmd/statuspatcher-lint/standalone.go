@@ -9,21 +9,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/audit"
-	"github.com/statuspatcher/statuspatcher/lint/driver"
+	"github.com/statuspatcher/statuspatcher/internal/buildversion"
+	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/class"
+	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 )
 
 // command is what the command line asks for.
 type command struct {
-	opts     lint.Options
+	opts     check.Options
 	audit    bool
 	fix      bool
 	diff     bool
 	json     bool
 	format   string
 	baseline string
+	explain  string
 	tags     string
+	version  bool
 	patterns []string
 }
 
@@ -37,12 +41,14 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	}
 	c.opts.Register(fs)
 	fs.BoolVar(&c.audit, "audit", false, "list every site with its class, and exit 0")
-	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes")
+	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes, and print what was fixed and why the rest was left; with -ban, moving code to generated patchers is deprecated")
+	fs.StringVar(&c.explain, "explain", "", "describe `CLASS`, with an example, and exit")
 	fs.BoolVar(&c.diff, "diff", false, "show what -fix would change, and change nothing")
 	fs.BoolVar(&c.json, "json", false, "print diagnostics in the JSON of analysis drivers")
 	fs.StringVar(&c.format, "format", "text", "format of the audit: "+strings.Join(audit.Formats, ", "))
 	fs.StringVar(&c.baseline, "baseline", "", "leave out what is in `FILE`, an earlier -audit -format=json")
 	fs.StringVar(&c.tags, "tags", "", "comma-separated build tags, as in go build")
+	fs.BoolVar(&c.version, "version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -68,6 +74,13 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		return fail(stderr, err)
+	}
+	if c.explain != "" {
+		return c.explained(stdout, stderr)
+	}
+	if c.version {
+		fmt.Fprintln(stdout, buildversion.Line("statuspatcher-lint"))
+		return exitClean
 	}
 	var base *audit.Baseline
 	if c.baseline != "" {
@@ -97,6 +110,15 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "statuspatcher-lint: "+p.Error())
 	}
 	return c.report(m, load, base, stdout, stderr)
+}
+
+func (c *command) explained(stdout, stderr io.Writer) int {
+	doc := class.DocOf(class.Class(c.explain))
+	if doc.Class == "" {
+		return fail(stderr, fmt.Errorf("class %q is unknown: expected one of %v", c.explain, class.All()))
+	}
+	fmt.Fprint(stdout, doc.Explain())
+	return exitClean
 }
 
 func (c *command) report(m *driver.Module, load driver.Load, base *audit.Baseline, stdout, stderr io.Writer) int {
@@ -166,6 +188,7 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 			return fail(stderr, err)
 		}
 	}
+	fmt.Fprintf(stderr, "statuspatcher-lint: %s\n", m.Summary(fixed, items))
 	left := 0
 	for _, it := range items {
 		if fixed.Done[it.Finding] && !c.diff {

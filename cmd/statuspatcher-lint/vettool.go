@@ -19,10 +19,11 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
+	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/lint/check"
+	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/driver"
-	"github.com/statuspatcher/statuspatcher/lint/flow"
-	"github.com/statuspatcher/statuspatcher/lint/kube"
 )
 
 // vetTool speaks the protocol of go vet -vettool: -V=full, -flags, and one unit.cfg a package.
@@ -30,7 +31,7 @@ import (
 // It is not unitchecker.Main, which type-checks every dependency down to the standard library to hand its types on. This rule has
 // no facts, so dependencies cost nothing here: their types come from the compiler's export data.
 func vetTool(args []string, stdout, stderr io.Writer) int {
-	var opts lint.Options
+	var opts check.Options
 	fs := flag.NewFlagSet("statuspatcher-lint", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	opts.Register(fs)
@@ -42,7 +43,7 @@ func vetTool(args []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case *version != "":
-		unitchecker.Main(lint.New(&opts)) // prints the executable's hash, by which go vet caches, and exits
+		unitchecker.Main(lint.Analyzer) // prints the executable's hash, by which go vet caches, and exits
 	case *describe:
 		return describeFlags(fs, stdout, stderr)
 	}
@@ -101,7 +102,7 @@ func (u *unit) relevant() bool {
 	return false
 }
 
-func (u *unit) run(opts lint.Options, asJSON bool, stdout, stderr io.Writer) int {
+func (u *unit) run(opts check.Options, asJSON bool, stdout, stderr io.Writer) int {
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range u.GoFiles {
@@ -112,7 +113,7 @@ func (u *unit) run(opts lint.Options, asJSON bool, stdout, stderr io.Writer) int
 		files = append(files, f)
 	}
 	pkg, info, problems := u.check(fset, files)
-	ds, err := lint.Diagnose(&flow.Package{Fset: fset, Files: files, Types: pkg, Info: info}, opts)
+	ds, err := check.Diagnose(&flow.Package{Fset: fset, Files: files, Types: pkg, Info: info}, opts)
 	if err != nil {
 		return fail(stderr, err)
 	}

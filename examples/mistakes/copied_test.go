@@ -29,9 +29,10 @@ func newCopy(t *testing.T) *copied {
 		c.replace("controller/*.go", operator+name, "example.org/fixed/"+name)
 	}
 	c.copy("*.yaml", "../database-operator/config/crd", "database-operator/config/crd", "", "")
-	c.copy("go.sum", checkout, ".", "", "")
-	c.copy("go.mod", checkout, ".", "module "+module, "module example.org/fixed\n\nrequire "+module+" v0.0.0\nreplace "+module+" => "+checkout)
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", c.dir+"/bin/", module+"/cmd/statuspatcher-lint").CombinedOutput(); err != nil {
+	c.copy("go.sum", "..", ".", "", "")
+	c.copy("go.mod", "..", ".", " => ../", " => "+checkout+"/")
+	c.replace("go.mod", "module "+module+"/examples\n", "module example.org/fixed\n\nrequire "+module+"/examples v0.0.0\nreplace "+module+"/examples => "+checkout+"/examples\n")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", checkout, "-o", c.dir+"/bin/", "./cmd/statuspatcher-lint").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return c

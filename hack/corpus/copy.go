@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -46,7 +47,7 @@ func (s source) copyModule(from, to, root string) error {
 			if err != nil || !entry.IsDir() {
 				return err
 			}
-			if base := entry.Name(); base == "testdata" || base == "vendor" || base == "applyconfiguration" || strings.HasPrefix(base, ".") {
+			if base := entry.Name(); s.leftOut(from, path) || base == "testdata" || base == "vendor" || base == "applyconfiguration" || strings.HasPrefix(base, ".") {
 				return fs.SkipDir
 			}
 			rel, err := filepath.Rel(from, path)
@@ -81,10 +82,28 @@ func (s source) copyModule(from, to, root string) error {
 	return s.writeModFile(from, to, root, external)
 }
 
+// leftOut tells whether a directory is one that the source leaves out.
+func (s source) leftOut(from, dir string) bool {
+	rel, err := filepath.Rel(from, dir)
+	return err == nil && slices.Contains(s.without, filepath.ToSlash(rel))
+}
+
 // requireModule makes a module of our own that requires the source's.
 func (s source) requireModule(to, root string) error {
-	content := fmt.Sprintf("module corpus.example/%s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n\t%s %s\n)\n\nreplace %s => %s\n", s.name, self, s.module, s.version, self, root)
+	content := fmt.Sprintf("module corpus.example/%s\n\ngo 1.26.0\n\nrequire %s %s\n%s", s.name, s.module, s.version, ownModules(root))
 	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(content), 0o666)
+}
+
+// ownModules requires the modules of this repository that the behaviour tests need, from the checkout.
+func ownModules(root string) string {
+	var out strings.Builder
+	for _, name := range []string{"", "/patcher", "/patchertest", "/examples", "/hack"} {
+		if name == "/patcher" || name == "/hack" {
+			fmt.Fprintf(&out, "\nrequire %s%s v0.0.0\n", self, name)
+		}
+		fmt.Fprintf(&out, "\nreplace %s%s => %s%s\n", self, name, root, filepath.FromSlash(name))
+	}
+	return out.String()
 }
 
 // copyPackage copies the Go files of a directory, tests aside, and returns their imports.
@@ -123,14 +142,50 @@ func copyPackage(from, to string) ([]string, error) {
 		if err := os.WriteFile(filepath.Join(to, name), content, 0o666); err != nil {
 			return nil, err
 		}
+		if err := copyEmbedded(from, to, content); err != nil {
+			return nil, err
+		}
 	}
 	return imports, nil
+}
+
+// copyEmbedded copies the files that a Go file embeds.
+func copyEmbedded(from, to string, source []byte) error {
+	for line := range strings.Lines(string(source)) {
+		patterns, embeds := strings.CutPrefix(line, "//go:embed ")
+		if !embeds {
+			continue
+		}
+		for _, pattern := range strings.Fields(patterns) {
+			names, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				rel, err := filepath.Rel(from, name)
+				if err != nil {
+					return err
+				}
+				content, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o777); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(to, rel), content, 0o666); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // writeModFile requires, of what the module requires, the modules that the copied packages import.
 func (s source) writeModFile(from, to, root string, external map[string]bool) error {
 	content, err := os.ReadFile(filepath.Join(from, "go.mod"))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // old modules have none, and take what we require
 		return err
 	}
 	theirs, err := modfile.ParseLax("go.mod", content, nil)
@@ -138,17 +193,17 @@ func (s source) writeModFile(from, to, root string, external map[string]bool) er
 		return err
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "module %s\n\ngo 1.26.0\n\nrequire (\n\t%s v0.0.0\n", s.module, self)
+	fmt.Fprintf(&out, "module %s\n\ngo 1.26.0\n\nrequire (\n", s.module)
 	for _, require := range theirs.Require {
 		needed := slices.ContainsFunc(sorted(external), func(path string) bool {
 			return path == require.Mod.Path || strings.HasPrefix(path, require.Mod.Path+"/")
 		})
 		if needed {
-			fmt.Fprintf(&out, "\t%s\n", require.Mod)
+			fmt.Fprintf(&out, "\t%s %s\n", require.Mod.Path, require.Mod.Version)
 		}
 	}
-	fmt.Fprintf(&out, ")\n\nreplace %s => %s\n", self, root)
-	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(strings.ReplaceAll(out.String(), "@", " ")), 0o666)
+	fmt.Fprint(&out, ")\n", ownModules(root))
+	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(out.String()), 0o666)
 }
 
 func sorted(set map[string]bool) []string {

@@ -21,12 +21,12 @@ func main() {
 }
 
 func run(work, only string) error {
-	root, err := filepath.Abs(".")
+	root, err := filepath.Abs("..")
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(root, "patcher", "kind.go")); err != nil {
-		return fmt.Errorf("start this in the root of the repository: %w", err)
+		return fmt.Errorf("start this in hack/, as make corpus does: %w", err)
 	}
 	if work == "" {
 		if work, err = os.MkdirTemp("", "corpus-"); err != nil {

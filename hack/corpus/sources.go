@@ -8,6 +8,8 @@ type source struct {
 	// named tells to require the module instead of copying it, and to generate with types=, into a directory per API package:
 	// what one does for kinds that one cannot mark.
 	named bool
+	// without are directories below dirs that are no API.
+	without []string
 	// only are the kinds to try; all without.
 	only []string
 }
@@ -22,6 +24,16 @@ var sources = []source{
 	{name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis", "apisx"}},
 	{name: "kustomize-controller", module: "github.com/fluxcd/kustomize-controller/api", version: "v1.9.5", dirs: []string{"."}},
 	{name: "helm-controller", module: "github.com/fluxcd/helm-controller/api", version: "v1.6.4", dirs: []string{"."}},
+	{name: "istio", module: "istio.io/client-go", version: "v1.27.3", dirs: []string{"pkg/apis"}},
+	{name: "openshift", module: "github.com/openshift/api", version: "v0.0.0-20190924102528-32369d4db2ad", dirs: []string{"."}},
+	{name: "velero", module: "github.com/vmware-tanzu/velero", version: "v1.18.3", dirs: []string{"pkg/apis"}},
+	{name: "external-secrets", module: "github.com/external-secrets/external-secrets", version: "v0.19.2", dirs: []string{"apis"}},
+	{name: "karpenter", module: "sigs.k8s.io/karpenter", version: "v1.8.0", dirs: []string{"pkg/apis"}},
+	{name: "crossplane", module: "github.com/crossplane/crossplane/v2", version: "v2.0.2", dirs: []string{"apis"}},
+	{name: "cloudnative-pg", module: "github.com/cloudnative-pg/cloudnative-pg", version: "v1.27.0", dirs: []string{"api"}},
+	{name: "tekton", module: "github.com/tektoncd/pipeline", version: "v1.4.0", dirs: []string{"pkg/apis/pipeline/v1", "pkg/apis/pipeline/v1beta1", "pkg/apis/resolution"}},
+	{name: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", version: "v1.4.2", dirs: []string{"apis"}},
+	{name: "kyverno", module: "github.com/kyverno/kyverno", version: "v1.15.2", dirs: []string{"api"}},
 	{name: "kubernetes", module: "k8s.io/api", version: "v0.34.3", dirs: []string{"."}, named: true},
 	{name: "gateway-api-by-name", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis"}, named: true, only: []string{"HTTPRoute"}},
 	{name: "cluster-api-by-name", module: "sigs.k8s.io/cluster-api/api", version: "v1.14.2", dirs: []string{"core"}, named: true, only: []string{"Machine"}},

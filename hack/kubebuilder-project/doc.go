@@ -1,5 +1,3 @@
-// Package kubebuilderproject makes a project as kubebuilder scaffolds it, in a temporary directory, for the tests that do there what
-// the documents say. This module is served to it by a module proxy, as if it were published.
-//
-// The layout and the Makefile are those of kubebuilder v4's testdata/project-v4, without what needs a cluster or a container.
+// Package kubebuilderproject makes a project with the real kubebuilder, in a temporary directory, for the tests that do there what
+// the documents say. The modules of this repository are served to it by a module proxy, as if they were published.
 package kubebuilderproject

@@ -31,7 +31,7 @@ func percent(part, whole int) float64 {
 
 // fixes are the classes whose verdict is fix.
 var fixes = map[string]bool{
-	"transplant": true, "stale-base": true, "aliased-base": true, "dead-retry": true, "blind-merge": true, "blind-json": true,
+	"transplant": true, "stale-base": true, "aliased-base": true, "dead-retry": true, "stale-retry": true, "blind-merge": true, "blind-json": true,
 	"blind-update": true, "blind-apply": true, "swallowed-conflict": true, "unflushed": true, "behind-the-patcher": true,
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/golangci/plugin-module-register/register"
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 	"github.com/statuspatcher/statuspatcher/lint"
-	"github.com/statuspatcher/statuspatcher/lint/site"
 )
 
 // golangci-lint finds module plugins by this registry of its own; there is no other way in.

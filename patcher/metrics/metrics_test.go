@@ -26,7 +26,11 @@ func TestS40_Metrics(t *testing.T) {
 	} {
 		observer.Observe(t.Context(), o)
 	}
+	observer.ObserveBlindWrite(t.Context(), patcher.BlindWrite{Kind: "Cell", Class: patcher.BlindMerge, Action: patcher.ActionLocked})
 	want := `
+# HELP statuspatcher_blind_writes_total Status writes without an optimistic lock that reached a wrapped client, by class and by what the client did (sent, allowed, locked, refused).
+# TYPE statuspatcher_blind_writes_total counter
+statuspatcher_blind_writes_total{action="locked",class="blind-merge",kind="Cell"} 1
 # HELP statuspatcher_conflicts_total Writes that the API server refused because the object had changed since it was read.
 # TYPE statuspatcher_conflicts_total counter
 statuspatcher_conflicts_total{kind="Cell"} 9
@@ -36,7 +40,7 @@ statuspatcher_flush_total{kind="Cell",result="conflict"} 1
 statuspatcher_flush_total{kind="Cell",result="patched"} 1
 statuspatcher_flush_total{kind="Cell",result="unchanged"} 1
 `
-	err = testutil.GatherAndCompare(registry, strings.NewReader(want), "statuspatcher_flush_total", "statuspatcher_conflicts_total")
+	err = testutil.GatherAndCompare(registry, strings.NewReader(want), "statuspatcher_flush_total", "statuspatcher_conflicts_total", "statuspatcher_blind_writes_total")
 	if err != nil {
 		t.Error(err)
 	}

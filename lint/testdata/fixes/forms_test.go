@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "example.com/cells/api/v1"
+	_ "example.com/cells/api/v1/v1status" // fixes move code to it
 	"example.com/fixes/forms/again"
 	"example.com/fixes/forms/baselocal"
 	"example.com/fixes/forms/closures"

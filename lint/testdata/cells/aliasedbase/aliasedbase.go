@@ -2,6 +2,8 @@ package aliasedbase
 
 import (
 	"context"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -75,4 +77,35 @@ func (r *Reconciler) caller(ctx context.Context, cell *v1.Cell) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = "Ready"
 	return r.flush(ctx, base, cell)
+}
+
+// The copy is shallow, and what is changed is shared.
+func (r *Reconciler) shallow(ctx context.Context, cell *v1.Cell) error {
+	base := *cell
+	for i := range cell.Status.Conditions {
+		cell.Status.Conditions[i].Message = "done"
+	}
+	return r.Status().Patch(ctx, cell, client.MergeFrom(&base)) // want `aliased-base: `
+}
+
+// A function changes the elements in place.
+func (r *Reconciler) shallowCall(ctx context.Context, cell *v1.Cell) error {
+	base := *cell
+	meta.SetStatusCondition(&cell.Status.Conditions, metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue})
+	return r.Status().Patch(ctx, cell, client.MergeFrom(&base)) // want `aliased-base: `
+}
+
+// Through a pointer.
+func (r *Reconciler) shallowPointer(ctx context.Context, cell *v1.Cell) error {
+	base := *cell
+	*cell.Status.Plan = "mine"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(&base)) // want `aliased-base: `
+}
+
+// Near miss of aliased-base: what is replaced is not shared.
+func (r *Reconciler) shallowReplaced(ctx context.Context, cell *v1.Cell) error {
+	base := *cell
+	cell.Status.Phase = "Ready"
+	cell.Status.Conditions = nil
+	return r.Status().Patch(ctx, cell, client.MergeFrom(&base)) // want `blind-merge: `
 }

@@ -116,3 +116,14 @@ func (r *Reconciler) named(ctx context.Context, cell *v1.Cell, name string) erro
 	cell.Status.Phase = "Ready"
 	return r.SubResource(name).Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }
+
+// A function literal at package level has no function around it.
+var command = struct {
+	run func(ctx context.Context, c client.Client, cell *v1.Cell) error
+}{
+	run: func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+		base := cell.DeepCopy()
+		cell.Status.Phase = "Ready"
+		return c.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
+	},
+}

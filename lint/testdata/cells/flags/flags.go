@@ -119,3 +119,63 @@ func sendsStrict(ctx context.Context, c client.Client, cell *v1.Cell) error {
 		return c.Status().Patch(ctx, cell, p) // want `locked: `
 	})
 }
+
+// Chooser chooses its patches by flags.
+type Chooser struct{ client.Client }
+
+// The only caller asks for the lock.
+func (r *Chooser) chosen(ctx context.Context, cell *v1.Cell, lock bool) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	var patch client.Patch
+	if lock {
+		patch = client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	} else {
+		patch = client.MergeFrom(base)
+	}
+	return r.Status().Patch(ctx, cell, patch) // want `locked: `
+}
+
+func (r *Chooser) chooses(ctx context.Context, cell *v1.Cell) error { return r.chosen(ctx, cell, true) }
+
+// The only caller does not.
+func (r *Chooser) notChosen(ctx context.Context, cell *v1.Cell, lock bool) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	patch := client.MergeFrom(base)
+	if lock {
+		patch = client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	}
+	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
+}
+
+func (r *Chooser) doesNotChoose(ctx context.Context, cell *v1.Cell) error {
+	return r.notChosen(ctx, cell, false)
+}
+
+// Two callers differ.
+func (r *Chooser) both(ctx context.Context, cell *v1.Cell, lock bool) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	var patch client.Patch
+	if lock {
+		patch = client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	} else {
+		patch = client.MergeFrom(base)
+	}
+	return r.Status().Patch(ctx, cell, patch) // want `blind-merge: `
+}
+
+func (r *Chooser) oneWay(ctx context.Context, cell *v1.Cell) error   { return r.both(ctx, cell, true) }
+func (r *Chooser) otherWay(ctx context.Context, cell *v1.Cell) error { return r.both(ctx, cell, false) }
+
+// An option of the program's own may set the lock.
+type always struct{}
+
+func (always) ApplyToMergeFrom(in *client.MergeFromOptions) { in.OptimisticLock = true }
+
+func (r *Chooser) ownOption(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, always{})) // want `unknown: whether the option flags.always sets the lock`
+}

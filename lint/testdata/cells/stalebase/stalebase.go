@@ -186,3 +186,50 @@ func (r *Reconciler) stops(ctx context.Context, cell *v1.Cell) error {
 	cell.Status.Phase = "Ready"
 	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `locked: `
 }
+
+// Near miss of stale-base: the closure runs before the other write only.
+func (r *Reconciler) closureBefore(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	flush := func() error {
+		return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `locked: `
+	}
+	if cell.Spec.Size == 0 {
+		cell.Status.Phase = "Empty"
+		return flush()
+	}
+	cell.Status.Phase = "Ready"
+	if err := flush(); err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"a": "b"}
+	return r.Update(ctx, cell)
+}
+
+// The closure runs after the other write, too.
+func (r *Reconciler) closureAfter(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	flush := func() error {
+		return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `stale-base: `
+	}
+	cell.Status.Phase = "Working"
+	if err := flush(); err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"a": "b"}
+	if err := r.Update(ctx, cell); err != nil {
+		return err
+	}
+	cell.Status.Phase = "Ready"
+	return flush()
+}
+
+// Nobody knows when a closure runs that is handed on.
+func (r *Reconciler) closureHandedOn(ctx context.Context, cell *v1.Cell, later func(func() error)) error {
+	base := cell.DeepCopy()
+	flush := func() error {
+		return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) // want `stale-base: `
+	}
+	later(flush)
+	cell.Labels = map[string]string{"a": "b"}
+	return r.Update(ctx, cell)
+}

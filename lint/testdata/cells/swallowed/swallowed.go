@@ -373,7 +373,7 @@ func (r *Reconciler) explained(ctx context.Context, cell *v1.Cell) error {
 }
 
 // Near miss of swallowed-conflict: the retry reads again, and only its last error is logged.
-func (r *Reconciler) retried(ctx context.Context, key client.ObjectKey) {
+func (r *Reconciler) retriedAfresh(ctx context.Context, key client.ObjectKey) {
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell := &v1.Cell{}
 		if err := r.Get(ctx, key, cell); err != nil {
@@ -390,7 +390,7 @@ func (r *Reconciler) retried(ctx context.Context, key client.ObjectKey) {
 // A retry that writes the same object again gets the same conflict again.
 func (r *Reconciler) retriedInVain(ctx context.Context, cell *v1.Cell) {
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		return r.Status().Update(ctx, cell) // want `swallowed-conflict: `
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
 	})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "cannot update status")

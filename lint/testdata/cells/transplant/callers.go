@@ -150,3 +150,92 @@ func (r *Reconciler) given(ctx context.Context, cell *v1.Cell) error {
 	take(cell, fresh)
 	return r.Status().Update(ctx, fresh) // want `update: `
 }
+
+// A helper returns the fresh version.
+func (r *Reconciler) current(ctx context.Context, key client.ObjectKey) (string, error) {
+	latest := &v1.Cell{}
+	if err := r.Get(ctx, key, latest); err != nil {
+		return "", err
+	}
+	return latest.ResourceVersion, nil
+}
+
+func (r *Reconciler) versionByHelper(ctx context.Context, cell *v1.Cell) error {
+	version, err := r.current(ctx, client.ObjectKeyFromObject(cell))
+	if err != nil {
+		return err
+	}
+	cell.ResourceVersion = version
+	return r.Status().Update(ctx, cell) // want `transplant: `
+}
+
+// A copy gets it.
+func (r *Reconciler) versionOnCopy(ctx context.Context, cell *v1.Cell) error {
+	updated := cell.DeepCopy()
+	updated.Status.Phase = "Ready"
+	latest := &v1.Cell{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(cell), latest); err != nil {
+		return err
+	}
+	updated.SetResourceVersion(latest.GetResourceVersion())
+	return r.Status().Update(ctx, updated) // want `transplant: `
+}
+
+// With all the metadata.
+func (r *Reconciler) metadata(ctx context.Context, cell *v1.Cell) error {
+	latest := &v1.Cell{}
+	if err := r.Get(ctx, client.ObjectKeyFromObject(cell), latest); err != nil {
+		return err
+	}
+	cell.ObjectMeta = latest.ObjectMeta
+	return r.Status().Update(ctx, cell) // want `transplant: `
+}
+
+// A callback that gets the status puts the older one back.
+func (r *Reconciler) changeStatus(ctx context.Context, key client.ObjectKey, mutate func(*v1.CellStatus)) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &v1.Cell{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		mutate(&fresh.Status)
+		return r.Status().Update(ctx, fresh) // want `transplant: `
+	})
+}
+
+func (r *Reconciler) changesStatus(ctx context.Context, cell *v1.Cell) error {
+	return r.changeStatus(ctx, client.ObjectKeyFromObject(cell), func(status *v1.CellStatus) { *status = cell.Status })
+}
+
+// The callback is held in a variable.
+func (r *Reconciler) changesByVariable(ctx context.Context, cell *v1.Cell) error {
+	restore := func(fresh *v1.Cell) { cell.Status.DeepCopyInto(&fresh.Status) }
+	return r.changeAgain(ctx, client.ObjectKeyFromObject(cell), restore)
+}
+
+func (r *Reconciler) changeAgain(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell)) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &v1.Cell{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		mutate(fresh)
+		return r.Status().Update(ctx, fresh) // want `transplant: `
+	})
+}
+
+// Near miss of transplant: the callback edits the status that it gets.
+func (r *Reconciler) editStatus(ctx context.Context, key client.ObjectKey, mutate func(*v1.CellStatus)) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh := &v1.Cell{}
+		if err := r.Get(ctx, key, fresh); err != nil {
+			return err
+		}
+		mutate(&fresh.Status)
+		return r.Status().Update(ctx, fresh) // want `refetch: `
+	})
+}
+
+func (r *Reconciler) editsStatus(ctx context.Context, cell *v1.Cell) error {
+	return r.editStatus(ctx, client.ObjectKeyFromObject(cell), func(status *v1.CellStatus) { status.Phase = cell.Status.Phase })
+}

@@ -72,7 +72,7 @@ func (r *Reconciler) outside(ctx context.Context, key client.ObjectKey) error {
 	}
 	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		cell.Status.Count++
-		return r.Status().Update(ctx, cell) // want `update: `
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
 	})
 }
 

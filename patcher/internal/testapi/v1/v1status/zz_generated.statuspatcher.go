@@ -15,11 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// cellKind tells the runtime how to reach and compare the status of a Cell.
-var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{CellKind, DialKind, GaugeKind, KnobKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// CellKind tells the runtime how to reach and compare the status of a Cell.
+var CellKind = &patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,
@@ -29,30 +37,30 @@ var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 }
 
 // CellStatusClient reads objects of kind Cell and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type CellStatusClient struct {
 	client *patcher.Client[*v1.Cell, v1.CellStatus]
 }
 
 // NewCellStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewCellStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *CellStatusClient {
-	return &CellStatusClient{client: patcher.NewClient(&cellKind, c, live, opts...)}
+	return &CellStatusClient{client: patcher.NewClient(CellKind, c, live, opts...)}
 }
 
 // Fetch reads the Cell and captures the base that its status will be written against.
-// When there is no such Cell, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) {
+// If the Cell does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Cell, *CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
-	cell, err := c.client.Fetch(ctx, key, &p.patcher)
+	cell, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return cell, p, nil
 }
 
-// For captures the base from a Cell that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Cell that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
 	if err := c.client.For(cell, &p.patcher); err != nil {
@@ -61,9 +69,49 @@ func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *CellStatusClient) ForItems(items []v1.Cell) ([]*CellStatusPatcher, error) {
+	patchers := make([]*CellStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Cell into cell, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *CellStatusClient) Get(ctx context.Context, key client.ObjectKey, cell *v1.Cell, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, cell, opts...)
+}
+
+// Flush writes what changed in Status since cell was read, in one request under the optimistic lock, for any Cell that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *CellStatusClient) Flush(ctx context.Context, cell *v1.Cell) (patcher.Result, error) {
+	return c.client.Flush(ctx, cell)
+}
+
+// Patcher is For for a Cell that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *CellStatusClient) Patcher(cell *v1.Cell) (*CellStatusPatcher, error) {
+	p := &CellStatusPatcher{}
+	if err := c.client.Patcher(cell, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Cell live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Cell of the current attempt. It
+// returns the Cell that landed.
+func (c *CellStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell, *CellStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Cell, patcher.Result, error) {
+	p := &CellStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(cell *v1.Cell) error { return mutate(cell, p) }, opts...)
 }
 
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
@@ -92,6 +140,11 @@ func (p *CellStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *CellStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Cell and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -100,10 +153,18 @@ func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) err
 // Refresh reads the Cell live into the patcher and its object. Unsaved edits are discarded.
 func (p *CellStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *CellStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *CellStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *CellStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -121,10 +182,13 @@ func (p *CellStatusPatcher) RemoveCondition(conditionType string) (changed bool)
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *CellStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Cell's own.
+func (p *CellStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *CellStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
@@ -143,11 +207,11 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
 }
 
-// dialKind tells the runtime how to reach and compare the status of a Dial.
-var dialKind = patcher.Kind[*v1.Dial, v1.DialStatus]{
+// DialKind tells the runtime how to reach and compare the status of a Dial.
+var DialKind = &patcher.Kind[*v1.Dial, v1.DialStatus]{
 	Name:         "Dial",
 	New:          func() *v1.Dial { return &v1.Dial{} },
-	Assign:       func(dst, src *v1.Dial) { *dst = *src },
+	Assign:       patcher.Assign[v1.Dial],
 	Status:       func(obj *v1.Dial) *v1.DialStatus { return &obj.Status },
 	DeepCopyInto: (*v1.DialStatus).DeepCopyInto,
 	Equal:        equalDialStatus,
@@ -155,31 +219,31 @@ var dialKind = patcher.Kind[*v1.Dial, v1.DialStatus]{
 }
 
 // DialStatusClient reads objects of kind Dial and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type DialStatusClient struct {
 	client *patcher.Client[*v1.Dial, v1.DialStatus]
 }
 
 // NewDialStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewDialStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DialStatusClient {
-	return &DialStatusClient{client: patcher.NewClient(&dialKind, c, live, opts...)}
+	return &DialStatusClient{client: patcher.NewClient(DialKind, c, live, opts...)}
 }
 
 // Fetch reads the Dial and captures the base that its status will be written against. The kind is cluster-scoped: key has
 // a Name only.
-// When there is no such Dial, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *DialStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Dial, *DialStatusPatcher, error) {
+// If the Dial does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *DialStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Dial, *DialStatusPatcher, error) {
 	p := &DialStatusPatcher{}
-	dial, err := c.client.Fetch(ctx, key, &p.patcher)
+	dial, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return dial, p, nil
 }
 
-// For captures the base from a Dial that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Dial that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *DialStatusClient) For(dial *v1.Dial) (*DialStatusPatcher, error) {
 	p := &DialStatusPatcher{}
 	if err := c.client.For(dial, &p.patcher); err != nil {
@@ -188,9 +252,49 @@ func (c *DialStatusClient) For(dial *v1.Dial) (*DialStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *DialStatusClient) ForItems(items []v1.Dial) ([]*DialStatusPatcher, error) {
+	patchers := make([]*DialStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Dial into dial, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *DialStatusClient) Get(ctx context.Context, key client.ObjectKey, dial *v1.Dial, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, dial, opts...)
+}
+
+// Flush writes what changed in Status since dial was read, in one request under the optimistic lock, for any Dial that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *DialStatusClient) Flush(ctx context.Context, dial *v1.Dial) (patcher.Result, error) {
+	return c.client.Flush(ctx, dial)
+}
+
+// Patcher is For for a Dial that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *DialStatusClient) Patcher(dial *v1.Dial) (*DialStatusPatcher, error) {
+	p := &DialStatusPatcher{}
+	if err := c.client.Patcher(dial, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Dial live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *DialStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Dial) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Dial of the current attempt. It
+// returns the Dial that landed.
+func (c *DialStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Dial, *DialStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Dial, patcher.Result, error) {
+	p := &DialStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(dial *v1.Dial) error { return mutate(dial, p) }, opts...)
 }
 
 // DialStatusPatcher writes the status of one Dial, for one reconcile and one goroutine.
@@ -219,6 +323,11 @@ func (p *DialStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *DialStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Dial and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *DialStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Dial) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -227,10 +336,18 @@ func (p *DialStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Dial) err
 // Refresh reads the Dial live into the patcher and its object. Unsaved edits are discarded.
 func (p *DialStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *DialStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *DialStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Dial)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DialStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Dial)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -247,11 +364,11 @@ func trimDialStatus(base, status *v1.DialStatus) {
 	patcher.Trim(&base.Entries, &status.Entries, patcher.EqualSliceFunc(base.Entries, status.Entries, equalEntry))
 }
 
-// gaugeKind tells the runtime how to reach and compare the status of a Gauge.
-var gaugeKind = patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
+// GaugeKind tells the runtime how to reach and compare the status of a Gauge.
+var GaugeKind = &patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
 	Name:         "Gauge",
 	New:          func() *v1.Gauge { return &v1.Gauge{} },
-	Assign:       func(dst, src *v1.Gauge) { *dst = *src },
+	Assign:       patcher.Assign[v1.Gauge],
 	Status:       func(obj *v1.Gauge) *v1.GaugeStatus { return &obj.Status },
 	DeepCopyInto: (*v1.GaugeStatus).DeepCopyInto,
 	Equal:        equalGaugeStatus,
@@ -259,31 +376,31 @@ var gaugeKind = patcher.Kind[*v1.Gauge, v1.GaugeStatus]{
 }
 
 // GaugeStatusClient reads objects of kind Gauge and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type GaugeStatusClient struct {
 	client *patcher.Client[*v1.Gauge, v1.GaugeStatus]
 }
 
 // NewGaugeStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewGaugeStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *GaugeStatusClient {
-	return &GaugeStatusClient{client: patcher.NewClient(&gaugeKind, c, live, opts...)}
+	return &GaugeStatusClient{client: patcher.NewClient(GaugeKind, c, live, opts...)}
 }
 
 // Fetch reads the Gauge and captures the base that its status will be written against. The kind is cluster-scoped: key has
 // a Name only.
-// When there is no such Gauge, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *GaugeStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Gauge, *GaugeStatusPatcher, error) {
+// If the Gauge does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *GaugeStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Gauge, *GaugeStatusPatcher, error) {
 	p := &GaugeStatusPatcher{}
-	gauge, err := c.client.Fetch(ctx, key, &p.patcher)
+	gauge, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return gauge, p, nil
 }
 
-// For captures the base from a Gauge that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Gauge that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *GaugeStatusClient) For(gauge *v1.Gauge) (*GaugeStatusPatcher, error) {
 	p := &GaugeStatusPatcher{}
 	if err := c.client.For(gauge, &p.patcher); err != nil {
@@ -292,9 +409,49 @@ func (c *GaugeStatusClient) For(gauge *v1.Gauge) (*GaugeStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *GaugeStatusClient) ForItems(items []v1.Gauge) ([]*GaugeStatusPatcher, error) {
+	patchers := make([]*GaugeStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Gauge into gauge, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *GaugeStatusClient) Get(ctx context.Context, key client.ObjectKey, gauge *v1.Gauge, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, gauge, opts...)
+}
+
+// Flush writes what changed in Status since gauge was read, in one request under the optimistic lock, for any Gauge that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *GaugeStatusClient) Flush(ctx context.Context, gauge *v1.Gauge) (patcher.Result, error) {
+	return c.client.Flush(ctx, gauge)
+}
+
+// Patcher is For for a Gauge that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *GaugeStatusClient) Patcher(gauge *v1.Gauge) (*GaugeStatusPatcher, error) {
+	p := &GaugeStatusPatcher{}
+	if err := c.client.Patcher(gauge, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Gauge live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *GaugeStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Gauge) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Gauge of the current attempt. It
+// returns the Gauge that landed.
+func (c *GaugeStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Gauge, *GaugeStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Gauge, patcher.Result, error) {
+	p := &GaugeStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(gauge *v1.Gauge) error { return mutate(gauge, p) }, opts...)
 }
 
 // GaugeStatusPatcher writes the status of one Gauge, for one reconcile and one goroutine.
@@ -323,6 +480,11 @@ func (p *GaugeStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcil
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *GaugeStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Gauge and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *GaugeStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Gauge) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -331,10 +493,18 @@ func (p *GaugeStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Gauge) e
 // Refresh reads the Gauge live into the patcher and its object. Unsaved edits are discarded.
 func (p *GaugeStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *GaugeStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *GaugeStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Gauge)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *GaugeStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Gauge)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -349,11 +519,11 @@ func trimGaugeStatus(base, status *v1.GaugeStatus) {
 	patcher.Trim(&base.Holder, &status.Holder, patcher.EqualPointer(base.Holder, status.Holder))
 }
 
-// knobKind tells the runtime how to reach and compare the status of a Knob.
-var knobKind = patcher.Kind[*v1.Knob, v1.KnobStatus]{
+// KnobKind tells the runtime how to reach and compare the status of a Knob.
+var KnobKind = &patcher.Kind[*v1.Knob, v1.KnobStatus]{
 	Name:         "Knob",
 	New:          func() *v1.Knob { return &v1.Knob{} },
-	Assign:       func(dst, src *v1.Knob) { *dst = *src },
+	Assign:       patcher.Assign[v1.Knob],
 	Status:       func(obj *v1.Knob) *v1.KnobStatus { return &obj.Status },
 	DeepCopyInto: (*v1.KnobStatus).DeepCopyInto,
 	Equal:        equalKnobStatus,
@@ -362,31 +532,31 @@ var knobKind = patcher.Kind[*v1.Knob, v1.KnobStatus]{
 }
 
 // KnobStatusClient reads objects of kind Knob and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type KnobStatusClient struct {
 	client *patcher.Client[*v1.Knob, v1.KnobStatus]
 }
 
 // NewKnobStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewKnobStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *KnobStatusClient {
-	return &KnobStatusClient{client: patcher.NewClient(&knobKind, c, live, opts...)}
+	return &KnobStatusClient{client: patcher.NewClient(KnobKind, c, live, opts...)}
 }
 
 // Fetch reads the Knob and captures the base that its status will be written against. The kind is cluster-scoped: key has
 // a Name only.
-// When there is no such Knob, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *KnobStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Knob, *KnobStatusPatcher, error) {
+// If the Knob does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *KnobStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Knob, *KnobStatusPatcher, error) {
 	p := &KnobStatusPatcher{}
-	knob, err := c.client.Fetch(ctx, key, &p.patcher)
+	knob, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return knob, p, nil
 }
 
-// For captures the base from a Knob that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Knob that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *KnobStatusClient) For(knob *v1.Knob) (*KnobStatusPatcher, error) {
 	p := &KnobStatusPatcher{}
 	if err := c.client.For(knob, &p.patcher); err != nil {
@@ -395,9 +565,49 @@ func (c *KnobStatusClient) For(knob *v1.Knob) (*KnobStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *KnobStatusClient) ForItems(items []v1.Knob) ([]*KnobStatusPatcher, error) {
+	patchers := make([]*KnobStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Knob into knob, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *KnobStatusClient) Get(ctx context.Context, key client.ObjectKey, knob *v1.Knob, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, knob, opts...)
+}
+
+// Flush writes what changed in Status since knob was read, in one request under the optimistic lock, for any Knob that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *KnobStatusClient) Flush(ctx context.Context, knob *v1.Knob) (patcher.Result, error) {
+	return c.client.Flush(ctx, knob)
+}
+
+// Patcher is For for a Knob that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *KnobStatusClient) Patcher(knob *v1.Knob) (*KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	if err := c.client.Patcher(knob, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Knob live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *KnobStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Knob of the current attempt. It
+// returns the Knob that landed.
+func (c *KnobStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Knob, *KnobStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Knob, patcher.Result, error) {
+	p := &KnobStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(knob *v1.Knob) error { return mutate(knob, p) }, opts...)
 }
 
 // KnobStatusPatcher writes the status of one Knob, for one reconcile and one goroutine.
@@ -426,6 +636,11 @@ func (p *KnobStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *KnobStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Knob and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *KnobStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -434,10 +649,18 @@ func (p *KnobStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Knob) err
 // Refresh reads the Knob live into the patcher and its object. Unsaved edits are discarded.
 func (p *KnobStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *KnobStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *KnobStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Knob)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *KnobStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Knob)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -455,10 +678,13 @@ func (p *KnobStatusPatcher) RemoveCondition(conditionType string) (changed bool)
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *KnobStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Knob's own.
+func (p *KnobStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // trimKnobStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
 func trimKnobStatus(base, status *v1.KnobStatus) {
@@ -469,6 +695,117 @@ func trimKnobStatus(base, status *v1.KnobStatus) {
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
 }
+
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForCellStatus = struct {
+		Phase              string                `json:"phase,omitempty"`
+		ObservedGeneration int64                 `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition    `json:"conditions,omitempty"`
+		Plan               *v1.Plan              `json:"plan,omitempty"`
+		Writers            []string              `json:"writers,omitempty"`
+		Shares             map[string]v1.Share   `json:"shares,omitempty"`
+		LastSync           *metav1.Time          `json:"lastSync,omitempty"`
+		Counter            int64                 `json:"counter,omitempty"`
+		Tier               string                `json:"tier,omitempty"`
+		Free               *runtime.RawExtension `json:"free,omitempty"`
+	}
+	runStatuspatcherGenForPlan = struct {
+		ID    string    `json:"id"`
+		Done  bool      `json:"done"`
+		Tasks []v1.Task `json:"tasks,omitempty"`
+	}
+	runStatuspatcherGenForDialStatus = struct {
+		Phase   string     `json:"phase,omitempty"`
+		Ready   bool       `json:"ready"`
+		Nested  v1.Nested  `json:"nested"`
+		Soft    v1.Soft    `json:"soft"`
+		Plan    *v1.Plan   `json:"plan,omitempty"`
+		Turn    *v1.Turn   `json:"turn,omitempty"`
+		Idle    v1.Nested  `json:"idle,omitempty,omitzero"`
+		Entries []v1.Entry `json:"entries,omitempty"`
+	}
+	runStatuspatcherGenForNested = struct {
+		On    bool        `json:"on"`
+		Level int64       `json:"level"`
+		Deep  v1.DeepPart `json:"deep"`
+	}
+	runStatuspatcherGenForDeepPart = struct {
+		Marks []int32 `json:"marks"`
+	}
+	runStatuspatcherGenForTurn = struct {
+		Angle  int32        `json:"angle"`
+		Soft   v1.Soft      `json:"soft"`
+		Nested v1.Nested    `json:"nested"`
+		Plan   *v1.Plan     `json:"plan,omitempty"`
+		At     *metav1.Time `json:"at,omitempty"`
+	}
+	runStatuspatcherGenForEntry = struct {
+		Name  string   `json:"name"`
+		Ready bool     `json:"ready"`
+		Tags  []string `json:"tags"`
+	}
+	runStatuspatcherGenForGaugeStatus = struct {
+		Phase   string            `json:"phase,omitempty"`
+		Ready   bool              `json:"ready"`
+		Count   int32             `json:"count"`
+		Reason  string            `json:"reason"`
+		Items   []string          `json:"items"`
+		Links   map[string]string `json:"links"`
+		Limit   resource.Quantity `json:"limit"`
+		Nested  v1.Nested         `json:"nested"`
+		Soft    v1.Soft           `json:"soft"`
+		Entries []v1.Entry        `json:"entries,omitempty"`
+		Holder  *string           `json:"holder,omitempty"`
+	}
+	runStatuspatcherGenForKnobStatus = struct {
+		v1.KnobParts `json:",inline"`
+		Phase        string                `json:"phase,omitempty"`
+		Holder       *string               `json:"holder"`
+		Bytes        int64                 `json:"bytes,string"`
+		Odd          string                `json:"a/b~c,omitempty"`
+		Claims       []v1.Claim            `json:"claims,omitempty"`
+		Limits       map[string]v1.Limit   `json:"limits,omitempty"`
+		Conditions   []metav1.Condition    `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+		Free         *runtime.RawExtension `json:"free,omitempty"`
+	}
+	runStatuspatcherGenForKnobParts = struct {
+		Grip  v1.Grip  `json:"grip"`
+		Spare *v1.Grip `json:"spare,omitempty"`
+	}
+	runStatuspatcherGenForGrip = struct {
+		Angle *int64 `json:"angle"`
+		Label string `json:"label,omitempty"`
+	}
+	runStatuspatcherGenForClaim = struct {
+		Name  string       `json:"name"`
+		Owner *string      `json:"owner"`
+		Since *metav1.Time `json:"since"`
+		Note  string       `json:"note,omitempty"`
+		Tags  []string     `json:"tags,omitempty"`
+	}
+	runStatuspatcherGenForLimit = struct {
+		Max  *int64 `json:"max"`
+		Unit string `json:"unit,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForCellStatus  = v1.CellStatus{}
+	_ runStatuspatcherGenForPlan        = v1.Plan{}
+	_ runStatuspatcherGenForDialStatus  = v1.DialStatus{}
+	_ runStatuspatcherGenForNested      = v1.Nested{}
+	_ runStatuspatcherGenForDeepPart    = v1.DeepPart{}
+	_ runStatuspatcherGenForTurn        = v1.Turn{}
+	_ runStatuspatcherGenForEntry       = v1.Entry{}
+	_ runStatuspatcherGenForGaugeStatus = v1.GaugeStatus{}
+	_ runStatuspatcherGenForKnobStatus  = v1.KnobStatus{}
+	_ runStatuspatcherGenForKnobParts   = v1.KnobParts{}
+	_ runStatuspatcherGenForGrip        = v1.Grip{}
+	_ runStatuspatcherGenForClaim       = v1.Claim{}
+	_ runStatuspatcherGenForLimit       = v1.Limit{}
+)
 
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
 func equalCellStatus(a, b *v1.CellStatus) bool {
@@ -585,98 +922,3 @@ func equalLimit(a, b *v1.Limit) bool {
 	return patcher.EqualPointer(a.Max, b.Max) &&
 		a.Unit == b.Unit
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Phase              string                `json:"phase,omitempty"`
-		ObservedGeneration int64                 `json:"observedGeneration,omitempty"`
-		Conditions         []metav1.Condition    `json:"conditions,omitempty"`
-		Plan               *v1.Plan              `json:"plan,omitempty"`
-		Writers            []string              `json:"writers,omitempty"`
-		Shares             map[string]v1.Share   `json:"shares,omitempty"`
-		LastSync           *metav1.Time          `json:"lastSync,omitempty"`
-		Counter            int64                 `json:"counter,omitempty"`
-		Tier               string                `json:"tier,omitempty"`
-		Free               *runtime.RawExtension `json:"free,omitempty"`
-	} = v1.CellStatus{}
-	_ struct {
-		ID    string    `json:"id"`
-		Done  bool      `json:"done"`
-		Tasks []v1.Task `json:"tasks,omitempty"`
-	} = v1.Plan{}
-	_ struct {
-		Phase   string     `json:"phase,omitempty"`
-		Ready   bool       `json:"ready"`
-		Nested  v1.Nested  `json:"nested"`
-		Soft    v1.Soft    `json:"soft"`
-		Plan    *v1.Plan   `json:"plan,omitempty"`
-		Turn    *v1.Turn   `json:"turn,omitempty"`
-		Idle    v1.Nested  `json:"idle,omitempty,omitzero"`
-		Entries []v1.Entry `json:"entries,omitempty"`
-	} = v1.DialStatus{}
-	_ struct {
-		On    bool        `json:"on"`
-		Level int64       `json:"level"`
-		Deep  v1.DeepPart `json:"deep"`
-	} = v1.Nested{}
-	_ struct {
-		Marks []int32 `json:"marks"`
-	} = v1.DeepPart{}
-	_ struct {
-		Angle  int32        `json:"angle"`
-		Soft   v1.Soft      `json:"soft"`
-		Nested v1.Nested    `json:"nested"`
-		Plan   *v1.Plan     `json:"plan,omitempty"`
-		At     *metav1.Time `json:"at,omitempty"`
-	} = v1.Turn{}
-	_ struct {
-		Name  string   `json:"name"`
-		Ready bool     `json:"ready"`
-		Tags  []string `json:"tags"`
-	} = v1.Entry{}
-	_ struct {
-		Phase   string            `json:"phase,omitempty"`
-		Ready   bool              `json:"ready"`
-		Count   int32             `json:"count"`
-		Reason  string            `json:"reason"`
-		Items   []string          `json:"items"`
-		Links   map[string]string `json:"links"`
-		Limit   resource.Quantity `json:"limit"`
-		Nested  v1.Nested         `json:"nested"`
-		Soft    v1.Soft           `json:"soft"`
-		Entries []v1.Entry        `json:"entries,omitempty"`
-		Holder  *string           `json:"holder,omitempty"`
-	} = v1.GaugeStatus{}
-	_ struct {
-		v1.KnobParts `json:",inline"`
-		Phase        string                `json:"phase,omitempty"`
-		Holder       *string               `json:"holder"`
-		Bytes        int64                 `json:"bytes,string"`
-		Odd          string                `json:"a/b~c,omitempty"`
-		Claims       []v1.Claim            `json:"claims,omitempty"`
-		Limits       map[string]v1.Limit   `json:"limits,omitempty"`
-		Conditions   []metav1.Condition    `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
-		Free         *runtime.RawExtension `json:"free,omitempty"`
-	} = v1.KnobStatus{}
-	_ struct {
-		Grip  v1.Grip  `json:"grip"`
-		Spare *v1.Grip `json:"spare,omitempty"`
-	} = v1.KnobParts{}
-	_ struct {
-		Angle *int64 `json:"angle"`
-		Label string `json:"label,omitempty"`
-	} = v1.Grip{}
-	_ struct {
-		Name  string       `json:"name"`
-		Owner *string      `json:"owner"`
-		Since *metav1.Time `json:"since"`
-		Note  string       `json:"note,omitempty"`
-		Tags  []string     `json:"tags,omitempty"`
-	} = v1.Claim{}
-	_ struct {
-		Max  *int64 `json:"max"`
-		Unit string `json:"unit,omitempty"`
-	} = v1.Limit{}
-)

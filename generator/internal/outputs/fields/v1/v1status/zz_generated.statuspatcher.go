@@ -18,11 +18,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// cellKind tells the runtime how to reach and compare the status of a Cell.
-var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{CellKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// CellKind tells the runtime how to reach and compare the status of a Cell.
+var CellKind = &patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
-	Assign:             func(dst, src *v1.Cell) { *dst = *src },
+	Assign:             patcher.Assign[v1.Cell],
 	Status:             func(obj *v1.Cell) *v1.CellStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.CellStatus).DeepCopyInto,
 	Equal:              equalCellStatus,
@@ -32,30 +40,30 @@ var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 }
 
 // CellStatusClient reads objects of kind Cell and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type CellStatusClient struct {
 	client *patcher.Client[*v1.Cell, v1.CellStatus]
 }
 
 // NewCellStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewCellStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *CellStatusClient {
-	return &CellStatusClient{client: patcher.NewClient(&cellKind, c, live, opts...)}
+	return &CellStatusClient{client: patcher.NewClient(CellKind, c, live, opts...)}
 }
 
 // Fetch reads the Cell and captures the base that its status will be written against.
-// When there is no such Cell, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) {
+// If the Cell does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Cell, *CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
-	cell, err := c.client.Fetch(ctx, key, &p.patcher)
+	cell, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return cell, p, nil
 }
 
-// For captures the base from a Cell that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Cell that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
 	if err := c.client.For(cell, &p.patcher); err != nil {
@@ -64,9 +72,49 @@ func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *CellStatusClient) ForItems(items []v1.Cell) ([]*CellStatusPatcher, error) {
+	patchers := make([]*CellStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Cell into cell, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *CellStatusClient) Get(ctx context.Context, key client.ObjectKey, cell *v1.Cell, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, cell, opts...)
+}
+
+// Flush writes what changed in Status since cell was read, in one request under the optimistic lock, for any Cell that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *CellStatusClient) Flush(ctx context.Context, cell *v1.Cell) (patcher.Result, error) {
+	return c.client.Flush(ctx, cell)
+}
+
+// Patcher is For for a Cell that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *CellStatusClient) Patcher(cell *v1.Cell) (*CellStatusPatcher, error) {
+	p := &CellStatusPatcher{}
+	if err := c.client.Patcher(cell, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Cell live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Cell of the current attempt. It
+// returns the Cell that landed.
+func (c *CellStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell, *CellStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Cell, patcher.Result, error) {
+	p := &CellStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(cell *v1.Cell) error { return mutate(cell, p) }, opts...)
 }
 
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
@@ -95,6 +143,11 @@ func (p *CellStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *CellStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Cell and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -103,10 +156,18 @@ func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) err
 // Refresh reads the Cell live into the patcher and its object. Unsaved edits are discarded.
 func (p *CellStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *CellStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *CellStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *CellStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -124,10 +185,13 @@ func (p *CellStatusPatcher) RemoveCondition(conditionType string) (changed bool)
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *CellStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Cell's own.
+func (p *CellStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *CellStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
@@ -140,6 +204,110 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
 }
+
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForCellStatus = struct {
+		v1.Strict          `json:",inline"`
+		v1.Times           `json:",inline"`
+		v1.Foreign         `json:",inline"`
+		Numbers            v1.Numbers `json:"numbers"`
+		Omitted            v1.Omitted `json:"omitted,omitempty"`
+		Zero               v1.Omitted `json:"zero,omitzero"`
+		Nested             v1.Nested  `json:"nested,omitempty"`
+		Tree               *v1.Node   `json:"tree,omitempty"`
+		Forest             v1.Forest  `json:"forest,omitempty"`
+		Internal           string     `json:"-"`
+		Dash               []string   `json:"-,"`
+		NoTag              []string
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+	}
+	runStatuspatcherGenForStrict = struct {
+		Phase   v1.Phase          `json:"phase,omitempty"`
+		Ready   bool              `json:"ready"`
+		Count   int32             `json:"count,omitempty"`
+		UID     types.UID         `json:"uid,omitempty"`
+		Point   v1.Point          `json:"point,omitempty"`
+		Points  []v1.Point        `json:"points,omitempty"`
+		Named   map[v1.Phase]bool `json:"named,omitempty"`
+		Pointer *v1.Point         `json:"pointer,omitempty"`
+		Bytes   []byte            `json:"bytes,omitempty"`
+		Alias   v1.PointAlias     `json:"alias,omitzero"`
+	}
+	runStatuspatcherGenForTimes = struct {
+		At       metav1.Time       `json:"at,omitempty"`
+		AtPtr    *metav1.Time      `json:"atPtr,omitempty"`
+		AtList   []metav1.Time     `json:"atList,omitempty"`
+		Micro    metav1.MicroTime  `json:"micro,omitempty"`
+		MicroPtr *metav1.MicroTime `json:"microPtr,omitempty"`
+		Duration metav1.Duration   `json:"duration,omitempty"`
+		Last     v1.Entry          `json:"last,omitempty"`
+		Entries  []v1.Entry        `json:"entries,omitempty"`
+	}
+	runStatuspatcherGenForEntry = struct {
+		Name string      `json:"name"`
+		Time metav1.Time `json:"time,omitempty"`
+	}
+	runStatuspatcherGenForForeign = struct {
+		Limit     resource.Quantity            `json:"limit,omitempty"`
+		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
+		Port      intstr.IntOrString           `json:"port,omitempty"`
+		PortPtr   *intstr.IntOrString          `json:"portPtr,omitempty"`
+		Free      runtime.RawExtension         `json:"free,omitempty"`
+		FreePtr   *runtime.RawExtension        `json:"freePtr,omitempty"`
+		Resources corev1.ResourceList          `json:"resources,omitempty"`
+		Reference *corev1.ObjectReference      `json:"reference,omitempty"`
+		Secret    *corev1.SecretKeySelector    `json:"secret,omitempty"`
+		Taints    []corev1.Taint               `json:"taints,omitempty"`
+		Selector  *metav1.LabelSelector        `json:"selector,omitempty"`
+		Owners    []metav1.OwnerReference      `json:"owners,omitempty"`
+		Addresses []corev1.NodeAddress         `json:"addresses,omitempty"`
+		ByName    map[string]resource.Quantity `json:"byName,omitempty"`
+	}
+	runStatuspatcherGenForNumbers = struct {
+		Load    float64              `json:"load"`
+		Loads   []float64            `json:"loads,omitempty"`
+		Ratio   *float32             `json:"ratio,omitempty"`
+		ByName  map[string]float64   `json:"byName,omitempty"`
+		Matrix  [][]float64          `json:"matrix,omitempty"`
+		Deep    map[string][]float64 `json:"deep,omitempty"`
+		Weight  v1.Weight            `json:"weight,omitempty"`
+		Weights []v1.Weight          `json:"weights,omitempty"`
+	}
+	runStatuspatcherGenForOmitted = struct {
+		Names []string `json:"names,omitempty"`
+	}
+	runStatuspatcherGenForNested = struct {
+		Lists   [][]string             `json:"lists,omitempty"`
+		Maps    map[string][]string    `json:"maps,omitempty"`
+		Structs map[string]v1.Omitted  `json:"structs,omitempty"`
+		Ptrs    []*v1.Omitted          `json:"ptrs,omitempty"`
+		PtrMap  map[string]*v1.Omitted `json:"ptrMap,omitempty"`
+		Names   v1.NameList            `json:"names,omitempty"`
+		Index   v1.Index               `json:"index,omitempty"`
+		Times   map[string]v1.Entry    `json:"times,omitempty"`
+	}
+	runStatuspatcherGenForNode = struct {
+		Name     string              `json:"name"`
+		Children []v1.Node           `json:"children,omitempty"`
+		Next     *v1.Node            `json:"next,omitempty"`
+		ByName   map[string]*v1.Node `json:"byName,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForCellStatus = v1.CellStatus{}
+	_ runStatuspatcherGenForStrict     = v1.Strict{}
+	_ runStatuspatcherGenForTimes      = v1.Times{}
+	_ runStatuspatcherGenForEntry      = v1.Entry{}
+	_ runStatuspatcherGenForForeign    = v1.Foreign{}
+	_ runStatuspatcherGenForNumbers    = v1.Numbers{}
+	_ runStatuspatcherGenForOmitted    = v1.Omitted{}
+	_ runStatuspatcherGenForNested     = v1.Nested{}
+	_ runStatuspatcherGenForNode       = v1.Node{}
+)
 
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
 func equalCellStatus(a, b *v1.CellStatus) bool {
@@ -245,95 +413,3 @@ func equalNode(a, b *v1.Node) bool {
 		patcher.EqualPointerFunc(a.Next, b.Next, equalNode) &&
 		patcher.EqualMapFunc(a.ByName, b.ByName, func(a, b **v1.Node) bool { return patcher.EqualPointerFunc(*a, *b, equalNode) })
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		v1.Strict          `json:",inline"`
-		v1.Times           `json:",inline"`
-		v1.Foreign         `json:",inline"`
-		Numbers            v1.Numbers `json:"numbers"`
-		Omitted            v1.Omitted `json:"omitted,omitempty"`
-		Zero               v1.Omitted `json:"zero,omitzero"`
-		Nested             v1.Nested  `json:"nested,omitempty"`
-		Tree               *v1.Node   `json:"tree,omitempty"`
-		Forest             v1.Forest  `json:"forest,omitempty"`
-		Internal           string     `json:"-"`
-		Dash               []string   `json:"-,"`
-		NoTag              []string
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-	} = v1.CellStatus{}
-	_ struct {
-		Phase   v1.Phase          `json:"phase,omitempty"`
-		Ready   bool              `json:"ready"`
-		Count   int32             `json:"count,omitempty"`
-		UID     types.UID         `json:"uid,omitempty"`
-		Point   v1.Point          `json:"point,omitempty"`
-		Points  []v1.Point        `json:"points,omitempty"`
-		Named   map[v1.Phase]bool `json:"named,omitempty"`
-		Pointer *v1.Point         `json:"pointer,omitempty"`
-		Bytes   []byte            `json:"bytes,omitempty"`
-		Alias   v1.PointAlias     `json:"alias,omitzero"`
-	} = v1.Strict{}
-	_ struct {
-		At       metav1.Time       `json:"at,omitempty"`
-		AtPtr    *metav1.Time      `json:"atPtr,omitempty"`
-		AtList   []metav1.Time     `json:"atList,omitempty"`
-		Micro    metav1.MicroTime  `json:"micro,omitempty"`
-		MicroPtr *metav1.MicroTime `json:"microPtr,omitempty"`
-		Duration metav1.Duration   `json:"duration,omitempty"`
-		Last     v1.Entry          `json:"last,omitempty"`
-		Entries  []v1.Entry        `json:"entries,omitempty"`
-	} = v1.Times{}
-	_ struct {
-		Name string      `json:"name"`
-		Time metav1.Time `json:"time,omitempty"`
-	} = v1.Entry{}
-	_ struct {
-		Limit     resource.Quantity            `json:"limit,omitempty"`
-		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
-		Port      intstr.IntOrString           `json:"port,omitempty"`
-		PortPtr   *intstr.IntOrString          `json:"portPtr,omitempty"`
-		Free      runtime.RawExtension         `json:"free,omitempty"`
-		FreePtr   *runtime.RawExtension        `json:"freePtr,omitempty"`
-		Resources corev1.ResourceList          `json:"resources,omitempty"`
-		Reference *corev1.ObjectReference      `json:"reference,omitempty"`
-		Secret    *corev1.SecretKeySelector    `json:"secret,omitempty"`
-		Taints    []corev1.Taint               `json:"taints,omitempty"`
-		Selector  *metav1.LabelSelector        `json:"selector,omitempty"`
-		Owners    []metav1.OwnerReference      `json:"owners,omitempty"`
-		Addresses []corev1.NodeAddress         `json:"addresses,omitempty"`
-		ByName    map[string]resource.Quantity `json:"byName,omitempty"`
-	} = v1.Foreign{}
-	_ struct {
-		Load    float64              `json:"load"`
-		Loads   []float64            `json:"loads,omitempty"`
-		Ratio   *float32             `json:"ratio,omitempty"`
-		ByName  map[string]float64   `json:"byName,omitempty"`
-		Matrix  [][]float64          `json:"matrix,omitempty"`
-		Deep    map[string][]float64 `json:"deep,omitempty"`
-		Weight  v1.Weight            `json:"weight,omitempty"`
-		Weights []v1.Weight          `json:"weights,omitempty"`
-	} = v1.Numbers{}
-	_ struct {
-		Names []string `json:"names,omitempty"`
-	} = v1.Omitted{}
-	_ struct {
-		Lists   [][]string             `json:"lists,omitempty"`
-		Maps    map[string][]string    `json:"maps,omitempty"`
-		Structs map[string]v1.Omitted  `json:"structs,omitempty"`
-		Ptrs    []*v1.Omitted          `json:"ptrs,omitempty"`
-		PtrMap  map[string]*v1.Omitted `json:"ptrMap,omitempty"`
-		Names   v1.NameList            `json:"names,omitempty"`
-		Index   v1.Index               `json:"index,omitempty"`
-		Times   map[string]v1.Entry    `json:"times,omitempty"`
-	} = v1.Nested{}
-	_ struct {
-		Name     string              `json:"name"`
-		Children []v1.Node           `json:"children,omitempty"`
-		Next     *v1.Node            `json:"next,omitempty"`
-		ByName   map[string]*v1.Node `json:"byName,omitempty"`
-	} = v1.Node{}
-)

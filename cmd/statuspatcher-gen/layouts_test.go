@@ -1,0 +1,404 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+// apiModule turns api/ into a module of its own that requires no more than types need, and the controller's module requires it.
+func apiModule(t *testing.T) *testModule {
+	t.Helper()
+	m := operator(t)
+	api, err := modfile.Parse("go.mod", []byte(m.read("go.mod")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"sigs.k8s.io/controller-runtime", "sigs.k8s.io/controller-tools"} {
+		if err := api.DropRequire(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, require := range api.Require {
+		if strings.HasPrefix(require.Mod.Path, "github.com/statuspatcher/") {
+			if err := api.DropRequire(require.Mod.Path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tool := range api.Tool {
+		if err := api.DropTool(tool.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := api.AddModuleStmt("example.com/app/api"); err != nil {
+		t.Fatal(err)
+	}
+	api.Cleanup()
+	content, err := api.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write("api/go.mod", string(content))
+	m.write("api/go.sum", m.read("go.sum"))
+	m.mustRun("go", "mod", "edit", "-require=example.com/app/api@v0.0.0", "-replace=example.com/app/api=./api")
+	m.replace("controller/cell.go", "example.com/app/api/v1/v1status", "example.com/app/internal/v1status")
+	return m
+}
+
+// TestAPIModule: into a module that has nothing but an API no package is written; into the controllers' module it is.
+func TestAPIModule(t *testing.T) {
+	t.Parallel()
+	m := apiModule(t)
+	before := m.tree()
+	exit, _, stderr := m.generate("paths=./api/...")
+	for _, want := range []string{
+		"api/v1/types.go:", "would go into module example.com/app/api, which does not require sigs.k8s.io/controller-runtime",
+		"statuspatcher-gen paths=./api/v1 output:dir=internal/v1status\n", "statuspatcher-gen paths=./api/v2 output:dir=internal/v2status\n",
+	} {
+		if exit != exitWrong || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, and no %q in\n%s", exit, want, stderr)
+		}
+	}
+	if len(m.tree()) != len(before) {
+		t.Error("something was written")
+	}
+	if exit, _, stderr := m.generate("paths=./..."); exit != exitWrong || !strings.Contains(stderr, "statuspatcher-gen paths=./api/v1 output:dir=internal/v1status\n") {
+		t.Errorf("paths=./...: exit %d\n%s", exit, stderr)
+	}
+	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
+	m.mustGenerate("paths=./api/v2", "output:dir=internal/v2status")
+	m.mustRun("go", "vet", "./...")
+	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status", "verify")
+}
+
+// TestOutputModuleWithoutAPI: the module of output:dir= does not require the API's, unless a workspace puts them together.
+func TestOutputModuleWithoutAPI(t *testing.T) {
+	t.Parallel()
+	m := apiModule(t)
+	m.mustRun("go", "mod", "edit", "-droprequire=example.com/app/api", "-dropreplace=example.com/app/api")
+	exit, _, stderr := m.generate("paths=./api/v1", "output:dir=internal/v1status")
+	if exit != exitWrong || !strings.Contains(stderr, "which does not require example.com/app/api") || m.exists("internal") {
+		t.Errorf("exit %d\n%s", exit, stderr)
+	}
+	m.write("go.work", "go 1.26.0\n\nuse (\n\t.\n\t./api\n)\n")
+	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
+}
+
+// TestSharedOutputDir: a run does not take away what another run has written to its output:dir.
+func TestSharedOutputDir(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		first, second []string
+		refused       bool
+	}{
+		{"two API packages", []string{"paths=./api/v1"}, []string{"paths=./api/v2"}, true},
+		{"two lists of types", []string{"types=k8s.io/api/core/v1.Node"}, []string{"types=k8s.io/api/core/v1.Pod"}, true},
+		{"types and an API package", []string{"types=k8s.io/api/core/v1.Node"}, []string{"paths=./api/v1"}, true},
+		{"an API package and types", []string{"paths=./api/v1"}, []string{"types=k8s.io/api/core/v1.Node"}, true},
+		{"types and a package without markers", []string{"types=k8s.io/api/core/v1.Node"}, []string{"paths=./controller"}, true},
+		{"a longer list", []string{"types=k8s.io/api/core/v1.Node"}, []string{"types=k8s.io/api/core/v1.Node,k8s.io/api/core/v1.Pod"}, false},
+		{"a shorter list", []string{"types=k8s.io/api/core/v1.Node,k8s.io/api/core/v1.Pod"}, []string{"types=k8s.io/api/core/v1.Pod"}, false},
+		{"the same again", []string{"paths=./api/v1"}, []string{"paths=./api/v1"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			m.mustGenerate(append(tt.first, "output:dir=internal/out")...)
+			const file = "internal/out/zz_generated.statuspatcher.go"
+			before := m.read(file)
+			for _, args := range [][]string{append(tt.second, "output:dir=internal/out", "verify"), append(tt.second, "output:dir=internal/out")} {
+				exit, _, stderr := m.generate(args...)
+				if !m.exists(file) {
+					t.Fatalf("%v: the file of the first run is gone", args)
+				}
+				if tt.refused && (exit != exitWrong || m.read(file) != before || stderr == "") {
+					t.Errorf("%v: exit %d\n%s", args, exit, stderr)
+				}
+				if !tt.refused && exit == exitWrong && !strings.Contains(stderr, "stale") {
+					t.Errorf("%v: exit %d\n%s", args, exit, stderr)
+				}
+			}
+		})
+	}
+}
+
+// TestMovedPackage: after git mv api/v1 api/v1beta1 what was generated for the old place goes, and verify misses it.
+func TestMovedPackage(t *testing.T) {
+	for _, output := range []string{"", "output:dir=internal/out"} {
+		t.Run(output, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			args := func(paths string, more ...string) []string {
+				return append(append([]string{"paths=" + paths}, strings.Fields(output)...), more...)
+			}
+			m.mustGenerate(args("./api/v1")...)
+			if err := os.Rename(filepath.Join(m.dir, "api/v1"), filepath.Join(m.dir, "api/v1beta1")); err != nil {
+				t.Fatal(err)
+			}
+			m.replace("api/v1beta1/types.go", "package v1\n", "package v1beta1\n")
+			m.replace("api/v1beta1/zz_generated.deepcopy.go", "package v1\n", "package v1beta1\n")
+			if exit, _, _ := m.generate(args("./api/v1beta1", "verify")...); exit != exitWrong {
+				t.Errorf("verify: exit %d", exit)
+			}
+			m.mustGenerate(args("./api/v1beta1")...)
+			if m.exists("api/v1beta1/v1status") {
+				t.Error("the package of the old place stays")
+			}
+			m.mustGenerate(args("./api/v1beta1", "verify")...)
+			m.mustRun("go", "vet", "./api/v1beta1/...")
+		})
+	}
+}
+
+// TestAtOnce runs the command in several processes on one module: each succeeds, and every file is whole.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := operator(t)
+	m.mustGenerate("paths=./...")
+	want := m.read(generatedFile)
+	for range 4 {
+		for _, dir := range []string{"api/v1/v1status", "api/v2/v2status"} {
+			if err := os.RemoveAll(filepath.Join(m.dir, dir)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				cmd := exec.Command(self, "paths=./...")
+				cmd.Dir = m.dir
+				cmd.Env = append(os.Environ(), "STATUSPATCHER_GEN_RUN=1")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+		group.Wait()
+		if m.read(generatedFile) != want {
+			t.Fatal("the file is not what one run writes")
+		}
+		if left, _ := filepath.Glob(filepath.Join(m.dir, "api/v1/v1status/.*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// TestBuildConstraints: the generated package is there exactly where its types are.
+func TestBuildConstraints(t *testing.T) {
+	for _, tt := range []struct {
+		name, header, output, want string
+	}{
+		{"the API's", "", "", "//go:build enterprise\n"},
+		{"the API's, in the package itself", "", "output:same", "//go:build enterprise && !ignore_autogenerated\n"},
+		{"with a header that has one", "//go:build !tiny\n\n// Copyright\n", "", "//go:build !tiny && enterprise\n"},
+		{"in the package itself, with a header that has one", "//go:build !tiny\n\n// Copyright\n", "output:same", "//go:build !tiny && enterprise && !ignore_autogenerated\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			for _, name := range []string{"api/v1/types.go", "api/v1/zz_generated.deepcopy.go"} {
+				m.write(name, "//go:build enterprise\n\n"+strings.TrimPrefix(m.read(name), "//go:build !ignore_autogenerated\n"))
+			}
+			m.write("controller/cell.go", "package controller\n")
+			args := append([]string{"paths=./api/v1", "tags=enterprise"}, strings.Fields(tt.output)...)
+			if tt.header != "" {
+				m.write("header.txt", tt.header)
+				args = append(args, "headerFile=header.txt")
+			}
+			m.mustGenerate(args...)
+			file := generatedFile
+			if tt.output != "" {
+				file = "api/v1/zz_generated.statuspatcher.go"
+			}
+			content := m.read(file)
+			if !strings.HasPrefix(content, tt.want) || strings.Count(content, "//go:build") != 1 {
+				t.Errorf("it starts with\n%.200s", content)
+			}
+			m.mustRun("go", "vet", "-tags=enterprise", "./api/v1/...")
+			m.mustRun("go", "vet", "./...")
+			m.mustGenerate(append(args, "verify")...)
+			m.mustGenerate(args...)
+		})
+	}
+}
+
+// TestCRLF: a checkout with the ends of lines of Windows is current, and where it is stale the diff shows what differs.
+func TestCRLF(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.write("header.txt", "// Copyright\r\n// All rights reserved\r\n")
+	m.mustGenerate("paths=./...", "headerFile=header.txt")
+	if strings.Contains(m.read(generatedFile), "\r") {
+		t.Error("the header's ends of lines are in the file")
+	}
+	for _, name := range []string{generatedFile, "api/v1/types.go", "api/v2/types.go", "api/v2/v2status/zz_generated.statuspatcher.go"} {
+		m.write(name, strings.ReplaceAll(m.read(name), "\n", "\r\n"))
+	}
+	m.mustGenerate("paths=./...", "headerFile=header.txt", "verify")
+	before := m.tree()
+	m.mustGenerate("paths=./...", "headerFile=header.txt")
+	if after := m.tree(); after[filepath.Join(m.dir, generatedFile)] != before[filepath.Join(m.dir, generatedFile)] {
+		t.Error("a file that is current was written")
+	}
+	m.replace("api/v1/types.go", "Phase string", "Stage string")
+	exit, stdout, _ := m.generate("paths=./...", "headerFile=header.txt", "verify")
+	if exit != exitWrong || !strings.Contains(stdout, "+\t\tStage") || strings.Count(stdout, "\n-") > 12 {
+		t.Errorf("exit %d, %d lines removed\n%s", exit, strings.Count(stdout, "\n-"), stdout)
+	}
+}
+
+// TestSymlink: "..." does not go through symbolic links, as in the go command; the target has a name of its own.
+func TestSymlink(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	if err := os.Rename(filepath.Join(m.dir, "api"), filepath.Join(m.dir, "apis")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("apis", filepath.Join(m.dir, "api")); err != nil {
+		t.Fatal(err)
+	}
+	if exit, _, stderr := m.generate("paths=./api/..."); exit != exitWrong || !strings.Contains(stderr, "api is a symbolic link, which ... does not follow, as in the go command: write paths=./apis/...") {
+		t.Errorf("exit %d\n%s", exit, stderr)
+	}
+	m.mustGenerate("paths=./apis/...")
+}
+
+// TestInternalAPI: an API below internal/, in the places from which it can be imported.
+func TestInternalAPI(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	if err := os.Rename(filepath.Join(m.dir, "api"), filepath.Join(m.dir, "internal")); err != nil {
+		t.Fatal(err)
+	}
+	m.replace("controller/cell.go", "example.com/app/api/v1", "example.com/app/internal/v1")
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "vet", "./...")
+}
+
+// TestVendor: the packages are read from vendor/, and nothing is generated there.
+func TestVendor(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "mod", "vendor")
+	m.replace("api/v1/types.go", "Phase string", "Stage string")
+	m.mustGenerate("paths=./...")
+	m.replace("controller/cell.go", "Status.Phase", "Status.Stage")
+	cmd := exec.Command("go", "vet", "-mod=vendor", "./...")
+	cmd.Dir = m.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestProse: a comment that speaks of us is no marker.
+func TestProse(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.write("api/v1/notes.go", "package v1\n\n// statuspatcher: this kind is the oldest one, see statuspatcher:generate.\ntype Notes struct{}\n")
+	m.mustGenerate("paths=./...")
+}
+
+// TestStaleShape: the compile error after a change of a type says what to run.
+func TestStaleShape(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, old, new string }{
+		{"a field more", "\tPhase string", "\tReason string `json:\"reason,omitempty\"`\n\tPhase string"},
+		{"a field less", "\tNames []string `json:\"names,omitempty\"`\n", ""},
+		{"another tag", "`json:\"phase,omitempty\"`", "`json:\"phase\"`"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			m.mustGenerate("paths=./api/v1")
+			m.replace("api/v1/types.go", tt.old, tt.new)
+			m.write("api/v1/zz_generated.deepcopy.go", strings.ReplaceAll(m.read("api/v1/zz_generated.deepcopy.go"), "out.Names = append([]string(nil), in.Names...)", ""))
+			if out, err := m.command("go", "build", "./api/v1/..."); err == nil || !strings.Contains(out, "as runStatuspatcherGenForCellStatus value") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestStaleDeepCopy: verify fails on a DeepCopyInto of the user's that omits a field, and a run, which may come before the
+// other generator's, does not.
+func TestStaleDeepCopy(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.mustGenerate("paths=./...")
+	m.mustGenerate("paths=./...", "verify")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\tout.Names = append([]string(nil), in.Names...)\n", "")
+	m.mustGenerate("paths=./...")
+	exit, _, stderr := m.generate("paths=./...", "verify")
+	if exit != exitWrong || !strings.Contains(stderr, "api/v1/zz_generated.deepcopy.go:26:1: DeepCopyInto of CellStatus does not copy Names, so a change in place would not be seen, and not be written: run controller-gen object\n") {
+		t.Errorf("exit %d\n%s", exit, stderr)
+	}
+}
+
+// TestStaleDeepCopyElsewhere: of a method in another module there is a note, since the user cannot generate it again.
+func TestStaleDeepCopyElsewhere(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.write("shared/go.mod", "module example.com/shared\n\ngo 1.26\n")
+	m.write("shared/types.go", "package shared\n\ntype Metadata struct {\n\tARN *string\n\tRegion *string\n}\n\nfunc (in *Metadata) DeepCopyInto(out *Metadata) {\n\t*out = *in\n\tif in.ARN != nil {\n\t\tin, out := &in.ARN, &out.ARN\n\t\t*out = new(string)\n\t\t**out = **in\n\t}\n}\n")
+	m.mustRun("go", "mod", "edit", "-require=example.com/shared@v0.0.0", "-replace=example.com/shared=./shared")
+	m.replace("api/v1/types.go", "import metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"", "import (\n\t\"example.com/shared\"\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)")
+	m.replace("api/v1/types.go", "\tPhase string", "\tMetadata *shared.Metadata `json:\"metadata,omitempty\"`\n\tPhase string")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\tout.Names = append", "\tif in.Metadata != nil {\n\t\tin.Metadata.DeepCopyInto(out.Metadata)\n\t}\n\tout.Names = append")
+	for _, args := range [][]string{{"paths=./..."}, {"paths=./...", "verify"}} {
+		exit, _, stderr := m.generate(args...)
+		if exit != exitDone || !strings.Contains(stderr, "note: shared/types.go:8: DeepCopyInto of Metadata does not copy Region") || !strings.Contains(stderr, "report this to example.com/shared@v0.0.0") {
+			t.Errorf("%v: exit %d\n%s", args, exit, stderr)
+		}
+	}
+}
+
+// TestStrictRBAC: the missing markers are an error of verify.
+func TestStrictRBAC(t *testing.T) {
+	for _, tt := range []struct {
+		name, markers, want string
+	}{
+		{"none", "", "resources=cells/status,verbs=get;patch"},
+		{"of another group", "groups=apps,resources=deployments,verbs=get", "resources=cells/status,verbs=get;patch"},
+		{"one verb is missing", "groups=app.example.com,resources=cells;cells/status,verbs=get", "resources=cells/status,verbs=patch"},
+		{"all there", "groups=app.example.com,resources=cells;cells/status,verbs=get;patch", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			if tt.markers != "" {
+				m.replace("controller/cell.go", "// Reconcile runs", "// +kubebuilder:rbac:"+tt.markers+"\n\n// Reconcile runs")
+			}
+			m.generate("paths=./...")
+			exit, _, stderr := m.generate("paths=./...", "verify", "rbac=strict")
+			if tt.want == "" && (exit != exitDone || stderr != "") || tt.want != "" && (exit != exitWrong || !strings.Contains(stderr, tt.want)) {
+				t.Errorf("exit %d\n%s", exit, stderr)
+			}
+		})
+	}
+}
+
+// TestMarshalJSON: a status that writes its JSON itself is not trimmed, because its fields may say something together.
+func TestMarshalJSON(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.mustGenerate("paths=./...")
+	if !strings.Contains(m.read(generatedFile), "trimCellStatus") {
+		t.Error("control: the status is not trimmed")
+	}
+	m.write("api/v1/json.go", "package v1\n\nfunc (in CellStatus) MarshalJSON() ([]byte, error) { return []byte(\"{}\"), nil }\n")
+	m.mustGenerate("paths=./...")
+	if strings.Contains(m.read(generatedFile), "trimCellStatus") {
+		t.Error("the status is trimmed")
+	}
+}
