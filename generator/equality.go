@@ -27,6 +27,8 @@ const (
 	bitwise
 	// byTime is for metav1.Time.
 	byTime
+	// byCondition is for metav1.Condition, which has a metav1.Time.
+	byCondition
 	// byParts goes through a pointer, slice, map or array.
 	byParts
 	// byFields calls a generated function, whose struct type is asserted to have the fields that it compares.
@@ -91,9 +93,11 @@ func (c *comparer) wayOfNamed(named *types.Named) way {
 	switch {
 	case isMeta(obj, "Time"):
 		return byTime
-	case strict(named):
+	case isCondition(named):
+		return byCondition
+	case strict(named) && !(c.ours(named) && hasTime(named)):
 		return strictly
-	case obj.Pkg() == nil, named.TypeArgs().Len() > 0, !c.own(obj.Pkg()), c.visiting[obj]:
+	case !c.ours(named), c.visiting[obj]:
 		return deeply
 	}
 	if structure, ok := named.Underlying().(*types.Struct); ok {
@@ -105,6 +109,31 @@ func (c *comparer) wayOfNamed(named *types.Named) way {
 	c.visiting[obj] = true
 	defer delete(c.visiting, obj)
 	return c.way(named.Underlying())
+}
+
+// ours reports whether the fields of a named type change together with the kind only.
+func (c *comparer) ours(named *types.Named) bool {
+	obj := named.Obj()
+	return obj.Pkg() != nil && named.TypeArgs().Len() == 0 && c.own(obj.Pkg())
+}
+
+// hasTime reports whether a struct has a metav1.Time, of which == compares more than its JSON has: the fraction of the
+// second, and the zone.
+func hasTime(t types.Type) bool {
+	if named, ok := types.Unalias(t).(*types.Named); ok && isMeta(named.Obj(), "Time") {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for field := range u.Fields() {
+			if hasTime(field.Type()) {
+				return true
+			}
+		}
+	case *types.Array:
+		return hasTime(u.Elem())
+	}
+	return false
 }
 
 // parts is the way of a type made of elements: as a whole by reflection when its elements are.
@@ -208,6 +237,8 @@ func (c *comparer) term(t types.Type, a, b string) string {
 		return fmt.Sprintf("patcher.EqualFloat(%s, %s)", address(a), address(b))
 	case byTime:
 		return fmt.Sprintf("patcher.EqualTime(%s, %s)", address(a), address(b))
+	case byCondition:
+		return fmt.Sprintf("patcher.EqualCondition(%s, %s)", address(a), address(b))
 	case byFields:
 		return fmt.Sprintf("%s(%s, %s)", c.function(types.Unalias(t).(*types.Named)), address(a), address(b))
 	case byParts:
@@ -238,7 +269,7 @@ func (c *comparer) partsTerm(t types.Type, a, b string) string {
 		container, element = "Slice", u.Elem()
 		a, b = sliced(a), sliced(b)
 	}
-	if strict(element) && !isCondition(element) {
+	if c.way(element) == strictly {
 		return fmt.Sprintf("patcher.Equal%s(%s, %s)", container, a, b)
 	}
 	return fmt.Sprintf("patcher.Equal%sFunc(%s, %s, %s)", container, a, b, c.value(element))
@@ -259,7 +290,7 @@ func isCondition(t types.Type) bool {
 // value is a function of type func(a, b *T) bool.
 func (c *comparer) value(t types.Type) string {
 	switch way := c.way(t); {
-	case isCondition(t):
+	case way == byCondition:
 		return "patcher.EqualCondition"
 	case way == byTime:
 		return "patcher.EqualTime"

@@ -13,8 +13,8 @@ type Client[T client.Object, S any] struct {
 	client  client.Client
 	live    client.Reader
 	options options
-	tables
-	memory *memory[S]
+	shape   *shape
+	memory  *memory[S]
 }
 
 // NewClient returns a Client that reads and writes through c and reads through live after a conflict. What is remembered
@@ -31,7 +31,7 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
 		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
 	}
-	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), tables: kind.statusTables(), memory: kind.memories.of(c)}
+	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: kind.statusShape(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}

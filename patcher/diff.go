@@ -1,8 +1,6 @@
 package patcher
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -13,8 +11,9 @@ import (
 type change[S any] struct {
 	// sent is the status as it is sent: a shallow copy, with its conditions normalised.
 	sent S
-	// base and status are the JSON of both, as text or as trees, without what is equal.
-	base, status any
+	// status is what the write does to the member of that name, and found what is known of it.
+	status delta
+	found  found
 }
 
 // diff decides whether status differs from base; nil means that there is nothing to send. Every decision of the patcher
@@ -31,167 +30,59 @@ func (c *Client[T, S]) diff(base, status *S) (*change[S], error) {
 func (c *Client[T, S]) change(base, status *S) (*change[S], error) {
 	d := &change[S]{sent: *status}
 	c.normaliseConditions(base, &d.sent)
-
-	trimmedBase, trimmedStatus := *base, d.sent
-	c.kind.Trim(&trimmedBase, &trimmedStatus)
-	trimmedBaseValue, trimmedStatusValue := reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem()
-	c.hiding.untrim(reflect.ValueOf(base).Elem(), reflect.ValueOf(&d.sent).Elem(), trimmedBaseValue, trimmedStatusValue)
-	if text, ok := c.texts.diff(trimmedBaseValue, trimmedStatusValue); ok {
-		return d.ofTexts(text), nil
-	}
-	return c.changeOfTrees(d, &trimmedBase, &trimmedStatus)
-}
-
-func (d *change[S]) ofTexts(text textDiff) *change[S] {
-	if !text.changed {
-		return nil
-	}
-	if text.base != nil {
-		d.base = text.base
-	}
-	d.status = orEmpty(text.status)
-	return d
-}
-
-// changeOfTrees finds out what takes a look into the JSON: required fields in objects, raw JSON, nulls, fractions.
-func (c *Client[T, S]) changeOfTrees(d *change[S], base, status *S) (*change[S], error) {
-	var err error
-	if d.base, err = c.tree(base); err != nil {
-		return nil, err
-	}
-	if d.status, err = c.tree(status); err != nil {
-		return nil, err
-	}
-	dropUnstorable(d.base, d.status)
-	if reflect.DeepEqual(d.base, d.status) {
+	root, err := c.deltas(base, &d.sent)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("comparing the JSON of two statuses of a %s: %w", c.kind.Name, err)
+	case !root.changed:
 		return nil, nil
 	}
-	c.fields.dropZeros(d.base, d.status)
+	d.status, d.found = root.members[0], root.found
 	return d, nil
 }
 
+// deltas has one member, the status, unless base and status are the same.
+func (c *Client[T, S]) deltas(base, status *S) (d deltas, err error) {
+	d.byEntry = c.options.listEntries
+	root := member{key: `"status":`, shape: c.shape, required: true}
+	was, is := reflect.ValueOf(base).Elem(), reflect.ValueOf(status).Elem()
+	if c.shape.kind != object || was.Kind() == reflect.Pointer {
+		return d, root.diff(&d, was, is)
+	}
+	inner := deltas{walk: d.walk}
+	err = c.shape.diff(&inner, was, is, c.equalMembers(base, status))
+	d.addObject(delta{key: root.key, proved: inner.kept}, inner)
+	return d, err
+}
+
+// equalMembers asks the generated Trim, whose typed equality is faster than any reflection, which members are equal.
+func (c *Client[T, S]) equalMembers(base, status *S) func(*member) bool {
+	trimmedBase, trimmedStatus := *base, *status
+	c.kind.Trim(&trimmedBase, &trimmedStatus)
+	was, is := reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem()
+	return func(m *member) bool {
+		return !m.required && len(m.index) == 1 && was.Field(m.index[0]).IsZero() && is.Field(m.index[0]).IsZero()
+	}
+}
+
+// asJSONPatch reports whether the change is written as a JSON patch: where a merge patch cannot express it, and for
+// entries of lists. For those alone no object is replaced that may have fields that the Go type does not know.
+func (d *change[S]) asJSONPatch() bool { return d.found.null || d.found.entries && !d.found.whole }
+
 // patch is the request that carries the change, locked to resourceVersion.
 func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
-	return lockedStatusPatch(resourceVersion, d.base, d.status)
+	if d.asJSONPatch() {
+		return lockedJSONPatch(resourceVersion, &d.status, !d.found.null)
+	}
+	return d.mergePatch(resourceVersion)
 }
 
-// tree is the JSON of a status as maps, lists and json.Numbers, which keep every digit of an int64. Any other number is
-// spelled as the server will: it keeps int64 and float64, so that the 1.0 of raw JSON comes back as 1, and text against
-// text the same value would be sent for ever.
-func (c *Client[T, S]) tree(status *S) (any, error) {
-	data, err := json.Marshal(status)
+func (d *change[S]) mergePatch(resourceVersion string) (client.Patch, error) {
+	base, status, err := d.status.mergeInput()
 	if err != nil {
-		return nil, fmt.Errorf("marshalling the status of a %s: %w", c.kind.Name, err)
+		return nil, err
 	}
-	tree, err := decodeTree(data)
-	if err != nil {
-		return nil, fmt.Errorf("reading back the status of a %s: %w", c.kind.Name, err)
-	}
-	c.fields.fillEmpty(tree)
-	return tree, nil
-}
-
-func decodeTree(data []byte) (tree any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	if err = decoder.Decode(&tree); err == nil {
-		tree = spellNumbers(tree)
-	}
-	return tree, err
-}
-
-// spellNumbers changes maps and lists in place.
-func spellNumbers(tree any) any {
-	switch value := tree.(type) {
-	case json.Number:
-		return spell(value)
-	case map[string]any:
-		for key, v := range value {
-			if spelled := spellNumbers(v); isNumber(v) && spelled != v {
-				value[key] = spelled
-			}
-		}
-	case []any:
-		for i, v := range value {
-			value[i] = spellNumbers(v)
-		}
-	}
-	return tree
-}
-
-func isNumber(value any) bool {
-	_, ok := value.(json.Number)
-	return ok
-}
-
-func spell(number json.Number) json.Number {
-	if i, err := number.Int64(); err == nil {
-		if i == 0 {
-			return "0" // it may have been -0
-		}
-		return number
-	}
-	f, err := number.Float64()
-	if err != nil {
-		return number
-	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return number
-	}
-	if string(text) == "-0" {
-		return "0"
-	}
-	return json.Number(text)
-}
-
-// dropUnstorable removes the nulls that a merge patch cannot store, since null means delete to it: a null in status is
-// the same as an absent key. Otherwise each reconcile would send it again, and the server would drop it again.
-func dropUnstorable(base, status any) {
-	b, isObject := base.(map[string]any)
-	s, too := status.(map[string]any)
-	if !isObject || !too {
-		dropNulls(status)
-		return
-	}
-	for key, value := range s {
-		old, inBase := b[key]
-		switch {
-		case value == nil:
-			delete(s, key)
-			if inBase && old == nil {
-				delete(b, key)
-			}
-		case inBase && isList(value) && isList(old):
-			dropNulls(value)
-			dropNulls(old)
-		default:
-			dropUnstorable(old, value)
-		}
-	}
-}
-
-func isList(value any) bool {
-	_, ok := value.([]any)
-	return ok
-}
-
-// dropNulls drops them from the objects in lists too, as the server does.
-func dropNulls(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, v := range value {
-			if v == nil {
-				delete(value, key)
-			} else {
-				dropNulls(v)
-			}
-		}
-	case []any:
-		for _, v := range value {
-			dropNulls(v)
-		}
-	}
+	return lockedStatusPatch(resourceVersion, base, status)
 }
 
 // equalStatus reports whether there is nothing to send between base and status.

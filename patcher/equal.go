@@ -9,15 +9,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The functions below are the vocabulary of generated equality. They are strict: nil and empty differ, and so do two
-// times that are the same instant in different zones. A strict "different" is never wrong, since the real diff then
+// The functions below are the vocabulary of generated equality: what they call equal has the same JSON. They are strict
+// where that costs less than to look: nil and empty differ. A strict "different" is never wrong, since the real diff then
 // decides; a lenient "equal" could skip a write.
 
-// EqualTime reports whether a and b are the same time, with the same location.
-func EqualTime(a, b *metav1.Time) bool { return *a == *b }
+// EqualTime reports whether a and b have the same JSON, which has whole seconds and no location: a time that was read back
+// equals the one with a fraction that was written.
+func EqualTime(a, b *metav1.Time) bool {
+	return *a == *b || a.Unix() == b.Unix() && a.IsZero() == b.IsZero()
+}
 
-// EqualCondition reports whether a and b agree in every field, those that a later API version may add included.
-func EqualCondition(a, b *metav1.Condition) bool { return *a == *b }
+// EqualCondition reports whether a and b have the same JSON. It compares the fields that a later API version may add, too.
+func EqualCondition(a, b *metav1.Condition) bool {
+	if *a == *b || !EqualTime(&a.LastTransitionTime, &b.LastTransitionTime) {
+		return *a == *b
+	}
+	same := *a
+	same.LastTransitionTime = b.LastTransitionTime
+	return same == *b
+}
 
 // EqualFloat reports whether a and b are the same bits: 0 and -0 are equal numbers, and differ as JSON.
 func EqualFloat[F ~float32 | ~float64](a, b *F) bool {

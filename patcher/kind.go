@@ -40,25 +40,15 @@ type Kind[T client.Object, S any] struct {
 	Make func(*S)
 
 	once     sync.Once
-	tables   tables
+	shape    *shape
 	memories memories[S]
 	scratch  scratches[T]
 }
 
-// tables are what is read of the status type by reflection, once for each kind.
-type tables struct {
-	fields *fields
-	hiding hiding
-	texts  texts
-}
-
-func (k *Kind[T, S]) statusTables() tables {
-	k.once.Do(func() {
-		t := reflect.TypeFor[S]()
-		fields := fieldsOf(t)
-		k.tables = tables{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
-	})
-	return k.tables
+// statusShape reads the status type, once for each kind.
+func (k *Kind[T, S]) statusShape() *shape {
+	k.once.Do(func() { k.shape = shapeOf(reflect.TypeFor[S]()) })
+	return k.shape
 }
 
 // readConditions returns the conditions of status, which it does not change.

@@ -11,6 +11,7 @@ type Option func(*options)
 type options struct {
 	rebase            bool
 	mirrorTransitions bool
+	listEntries       bool
 	sharedCache       bool
 	transformedCache  bool
 	observer          Observer
@@ -35,6 +36,13 @@ func RebaseOnConflict() Option { return func(o *options) { o.rebase = true } }
 // MirrorTransitionTimes sends lastTransitionTime as it stands, for conditions that mirror another object's. By default a
 // condition whose status did not change keeps the time of the base, however it was rebuilt.
 func MirrorTransitionTimes() Option { return func(o *options) { o.mirrorTransitions = true } }
+
+// PatchListEntries writes lists entry by entry, in a JSON patch under the same lock: fields that the Go type does not know
+// survive in the entries that a write does not remove, and a request has the size of what changed, not of the list. It
+// applies to lists of objects that can be told apart, in the base and in the status, by the field that the struct
+// tag patchMergeKey names, or else by their first string field without omitempty, such as a condition's type. A list whose
+// entries change places, and any other list, is replaced whole, as without the option.
+func PatchListEntries() Option { return func(o *options) { o.listEntries = true } }
 
 // CacheIsShared is for a manager whose cache hands out its own objects (cache.Options' UnsafeDisableDeepCopy, or
 // client.UnsafeDisableDeepCopy). For and Flush then give the caller's object a status of its own before anything is

@@ -1,6 +1,8 @@
 package patcher
 
 import (
+	"encoding/json"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -9,7 +11,7 @@ import (
 
 // lockedStatusPatch builds the request: controller-runtime's own merge patch under the optimistic lock, from two objects
 // that carry the resourceVersion and a status and nothing else, so that no edit of spec or metadata can leak into it.
-func lockedStatusPatch(resourceVersion string, base, status any) (client.Patch, error) {
+func lockedStatusPatch(resourceVersion string, base, status json.RawMessage) (client.Patch, error) {
 	from := &statusCarrier{Metadata: carriedMetadata{ResourceVersion: resourceVersion}, Status: base}
 	patch := client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{})
 	data, err := patch.Data(&statusCarrier{Status: status})
@@ -26,7 +28,7 @@ type statusCarrier struct {
 	metav1.Object   `json:"-"`
 
 	Metadata carriedMetadata `json:"metadata"`
-	Status   any             `json:"status,omitempty"`
+	Status   json.RawMessage `json:"status,omitempty"`
 }
 
 type carriedMetadata struct {

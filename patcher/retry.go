@@ -277,17 +277,17 @@ func (r *retry[T, S]) unread(err error) error {
 }
 
 const (
-	minBackoff = 10 * time.Millisecond
+	minBackoff = time.Millisecond
 	maxBackoff = 2 * time.Second
 )
 
-// wait backs off before the next attempt: from nothing to four times what the last attempt took, and four times more with
-// each. Writers that collided spread out over several attempts' time, on a slow server as on a fast one: doubling from a
-// fixed 10 ms cost 32 writers twice the requests.
+// wait backs off before the next attempt: from nothing to two and a half times what the last attempt took, and half as much more with
+// each. Writers that collided spread out over about the time of their attempts, on a slow server as on a fast one. Longer waits
+// save few requests and leave the server idle; shorter ones collide again. docs/performance.md has the figures.
 func (r *retry[T, S]) wait(ctx context.Context, took time.Duration) error {
-	backoff := min(max(minBackoff, 4*took), maxBackoff)
+	backoff := min(max(minBackoff, 5*took/2), maxBackoff)
 	for range r.tally.attempts - 1 {
-		backoff = min(4*backoff, maxBackoff)
+		backoff = min(backoff+backoff/2, maxBackoff)
 	}
 	jittered := time.Duration(r.client.options.jitter() * float64(backoff))
 	select {

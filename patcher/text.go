@@ -1,166 +1,189 @@
 package patcher
 
 import (
-	"encoding"
+	"bytes"
 	"encoding/json"
 	"reflect"
-	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"slices"
 )
 
-// Most changes are of fields whose JSON the API server stores as it is. For those, text against text decides what
-// changed, and the trees of diff.go, which cost several times as much, are not made. Where it cannot decide, trees do.
+// What changed is decided on the text of the JSON as the API server stores it.
 
-// texts are the fields of a status type, for the quick way; none where the type has embedded fields or is no struct.
-type texts []textField
+var (
+	nullText   = []byte("null")
+	nullMember = []byte(":null")
+	// badByte is how encoding/json writes a byte that is not UTF-8. The server responds with the character itself, so the
+	// same message, cut inside a rune for example, would be another text every time.
+	badByte = []byte(`\ufffd`)
+)
 
-type textField struct {
-	index    int
-	key      string // as it stands in JSON, with quotes and colon
-	required bool
-	omitZero bool
-	// plain: the JSON has no numbers but integers, nothing that marshals itself, and no object with required fields.
-	plain bool
-	// object: a merge patch goes into it; anything else it replaces whole.
-	object bool
-	// inner are the fields of an object that is not plain, which is compared field by field.
-	inner texts
-	// empty is what a nil list or map is sent as, where it must be.
-	empty []byte
+func isNull(text []byte) bool { return bytes.Equal(text, nullText) }
+
+// hasNull reports whether the text is null, or has an object with a null in it: what a merge patch cannot store.
+func hasNull(text []byte) bool {
+	if isNull(text) || !bytes.Contains(text, nullMember) {
+		return isNull(text)
+	}
+	tree, err := decodeTree(text)
+	return err == nil && treeHasNull(tree)
 }
 
-// textsOf reads a type, once, when a Client is made.
-func textsOf(t reflect.Type) texts { return textReader{}.read(t) }
-
-// textReader has the types that it is inside of: in a recursive one the second level is left to trees.
-type textReader map[reflect.Type]bool
-
-func (r textReader) read(t reflect.Type) texts {
-	if t.Kind() != reflect.Struct || marshalsItself(t) || r[t] {
-		return nil
-	}
-	r[t] = true
-	defer delete(r, t)
-	var read texts
-	names := map[string]bool{}
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-		if name == "" {
-			name = sf.Name
+func treeHasNull(tree any) bool {
+	switch value := tree.(type) {
+	case map[string]any:
+		for _, v := range value {
+			if v == nil || treeHasNull(v) {
+				return true
+			}
 		}
-		switch {
-		case sf.Anonymous, names[name]:
-			return nil
-		case sf.Tag.Get("json") == "-" || !sf.IsExported():
-			continue
-		}
-		names[name] = true
-		read = append(read, r.readField(sf, name, options))
-	}
-	return read
-}
-
-func (r textReader) readField(sf reflect.StructField, name, options string) textField {
-	key, err := json.Marshal(name)
-	f := textField{index: sf.Index[0], key: string(key) + ":", required: isRequired(sf.Type, options)}
-	inner := sf.Type
-	for inner.Kind() == reflect.Pointer {
-		inner = inner.Elem()
-	}
-	f.object = inner.Kind() == reflect.Map || inner.Kind() == reflect.Struct && !plainStructs[inner]
-	f.omitZero = hasOption(options, "omitzero")
-	if err == nil && !(f.omitZero && hasOwnZero(sf.Type)) {
-		f.plain = isPlain(sf.Type, false, map[plainQuestion]bool{})
-		if f.object && !f.plain {
-			f.inner = r.readObject(sf.Type)
-		}
-	}
-	switch sf.Type.Kind() {
-	case reflect.Slice:
-		f.empty = []byte("[]")
-	case reflect.Map:
-		f.empty = []byte("{}")
-	}
-	return f
-}
-
-// hasOwnZero: omitzero then leaves out other values than omitempty would, or than the zero one.
-func hasOwnZero(t reflect.Type) bool {
-	_, own := reflect.PointerTo(t).MethodByName("IsZero")
-	return own || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Pointer && hasOwnZero(t.Elem())
-}
-
-// readObject follows one pointer; a pointer to a pointer has no texts.
-func (r textReader) readObject(t reflect.Type) texts {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return r.read(t)
-}
-
-// plainStructs marshal themselves, as a string that the API server keeps.
-var plainStructs = map[reflect.Type]bool{
-	reflect.TypeFor[metav1.Time]():      true,
-	reflect.TypeFor[metav1.MicroTime](): true,
-	reflect.TypeFor[metav1.Duration]():  true,
-}
-
-var textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-
-func marshalsItself(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return t.Implements(marshaler) || p.Implements(marshaler) || t.Implements(textMarshaler) || p.Implements(textMarshaler)
-}
-
-// plainQuestion is one that was asked: a type may be recursive.
-type plainQuestion struct {
-	t      reflect.Type
-	inList bool
-}
-
-// isPlain answers for a type; what is in a list may have required fields, since a list is sent whole.
-func isPlain(t reflect.Type, inList bool, asked map[plainQuestion]bool) bool {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if plainStructs[t] {
-		return true
-	}
-	if marshalsItself(t) || t == reflect.TypeFor[json.Number]() {
-		return false
-	}
-	switch t.Kind() {
-	case reflect.Bool, reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return true
-	case reflect.Slice, reflect.Array:
-		return t.Elem().Kind() != reflect.Uint8 && isPlain(t.Elem(), true, asked)
-	case reflect.Map:
-		return t.Key().Kind() == reflect.String && !marshalsItself(t.Key()) && isPlain(t.Elem(), inList, asked)
-	case reflect.Struct:
-		return isPlainStruct(t, inList, asked)
+	case []any:
+		return slices.ContainsFunc(value, treeHasNull)
 	}
 	return false
 }
 
-func isPlainStruct(t reflect.Type, inList bool, asked map[plainQuestion]bool) bool {
-	question := plainQuestion{t, inList}
-	if asked[question] {
-		return true
+// texts returns the JSON of the member's values in the base and in the status, spelled alike, so that they are equal if
+// the API server stores the same for both; nil for one that is left out.
+func (m *member) texts(was, is reflect.Value) (old, text []byte, err error) {
+	if old, err = m.text(was); err != nil {
+		return nil, nil, err
 	}
-	asked[question] = true
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		_, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-		switch {
-		case sf.Anonymous:
-			return false
-		case sf.Tag.Get("json") == "-" || !sf.IsExported():
-		case !inList && isRequired(sf.Type, options), !isPlain(sf.Type, inList, asked):
-			return false
+	if text, err = m.text(is); err != nil || m.shape.isExact(old) && m.shape.isExact(text) {
+		return old, text, err
+	}
+	if old, err = m.shape.canonical(old); err != nil {
+		return nil, nil, err
+	}
+	text, err = m.shape.canonical(text)
+	return old, text, err
+}
+
+// text returns the JSON of the member as encoding/json writes it, but for a nil list or map that is required.
+func (m *member) text(v reflect.Value) ([]byte, error) {
+	switch {
+	case !v.IsValid():
+		return nil, nil
+	case m.zero != nil && isNilable(v.Kind()) && v.Len() == 0:
+		return m.zero, nil
+	case m.quoted != nil:
+		return m.quotedText(v)
+	case !v.CanInterface():
+		return m.shape.builtText(v)
+	case v.CanAddr():
+		return json.Marshal(v.Addr().Interface())
+	}
+	return json.Marshal(v.Interface())
+}
+
+func isNilable(kind reflect.Kind) bool { return kind == reflect.Slice || kind == reflect.Map }
+
+// quotedText leaves the string option to encoding/json: it has rules of its own for each kind.
+func (m *member) quotedText(v reflect.Value) ([]byte, error) {
+	carrier := reflect.New(m.quoted).Elem()
+	carrier.Field(0).Set(v)
+	text, err := json.Marshal(carrier.Interface())
+	if err != nil {
+		return nil, err
+	}
+	return text[len(`{"f":`) : len(text)-1], nil
+}
+
+// builtText is for an embedded struct that is not exported and has a name in JSON: reflection hands out its members only.
+func (s *shape) builtText(v reflect.Value) ([]byte, error) {
+	if v = indirect(v); !v.IsValid() {
+		return nullText, nil
+	}
+	var found deltas
+	err := s.diff(&found, reflect.Value{}, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	_, text, err := mergeMembers(found.members)
+	return orEmpty(text), err
+}
+
+// isExact reports whether the API server stores the text as it is.
+func (s *shape) isExact(text []byte) bool {
+	return text == nil || s.exact && !bytes.Contains(text, nullMember) && !bytes.Contains(text, badByte)
+}
+
+// canonical spells the text as the API server does, with the members of objects in the order of their names.
+func (s *shape) canonical(text []byte) ([]byte, error) {
+	if text == nil {
+		return nil, nil
+	}
+	tree, err := decodeTree(text)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(s.normalize(tree))
+}
+
+func decodeTree(text []byte) (tree any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&tree)
+	return tree, err
+}
+
+// normalize changes tree, in place where it can: numbers are spelled as the server spells them, a nil list or map that is
+// required becomes an empty one, and a null that an option may leave out goes, since the Go type reads both alike. The nulls of
+// free-form JSON are values.
+func (s *shape) normalize(tree any) any {
+	switch value := tree.(type) {
+	case json.Number:
+		return spell(value)
+	case []any:
+		for i, v := range value {
+			value[i] = s.inner("").normalize(v)
+		}
+	case map[string]any:
+		for name, v := range value {
+			switch m := s.byName[name]; {
+			case v != nil:
+				value[name] = s.inner(name).normalize(v)
+			case m != nil && m.zero != nil:
+				value[name] = json.RawMessage(m.zero)
+			case s.kind != free && (m == nil || !m.nullable):
+				delete(value, name)
+			}
 		}
 	}
-	return true
+	return tree
+}
+
+var freeForm = &shape{kind: free}
+
+// inner is the shape of a member or an element; of what the type does not know anything may be.
+func (s *shape) inner(name string) *shape {
+	if m := s.byName[name]; m != nil {
+		return m.shape
+	}
+	if s.elem != nil {
+		return s.elem
+	}
+	return freeForm
+}
+
+// spell writes a number as the server will: it keeps int64 and float64, so that the 1.0 of raw JSON comes back as 1, and
+// text against text the same value would be sent every time.
+func spell(number json.Number) json.Number {
+	if i, err := number.Int64(); err == nil {
+		if i == 0 {
+			return "0" // it may have been -0
+		}
+		return number
+	}
+	f, err := number.Float64()
+	if err != nil {
+		return number
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return number
+	}
+	if string(text) == "-0" {
+		return "0"
+	}
+	return json.Number(text)
 }

@@ -19,11 +19,22 @@ func (c *Client[T, S]) writeStatus(ctx context.Context, key client.ObjectKey, on
 	answer := c.kind.New()
 	answer.SetName(key.Name)
 	answer.SetNamespace(key.Namespace)
+	if err := canLock(on.resourceVersion); err != nil {
+		return answer, fmt.Errorf("%s: not sent: %w", c.describe(key), err)
+	}
 	patch, err := d.patch(on.resourceVersion)
 	if err != nil {
 		return answer, fmt.Errorf("%s: building the patch: %w", c.describe(key), err)
 	}
-	return answer, c.send(ctx, key, on, answer, t, func() error {
+	err = c.sendStatus(ctx, key, on, answer, t, patch)
+	if err != nil && d.asJSONPatch() && apierrors.IsInvalid(err) {
+		err = c.settleInvalid(ctx, key, on, answer, d, t, err)
+	}
+	return answer, err
+}
+
+func (c *Client[T, S]) sendStatus(ctx context.Context, key client.ObjectKey, on identity, answer T, t *tally, patch client.Patch) error {
+	return c.send(ctx, key, on, answer, t, func() error {
 		return c.client.Status().Patch(ctx, answer, patch)
 	})
 }
@@ -31,6 +42,9 @@ func (c *Client[T, S]) writeStatus(ctx context.Context, key client.ObjectKey, on
 // send makes one request that is locked to on, and turns what the server answers into what is known.
 func (c *Client[T, S]) send(ctx context.Context, key client.ObjectKey, on identity, answer T, t *tally, request func() error) error {
 	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: not sent: %w", c.describe(key), err)
+	}
+	if err := canLock(on.resourceVersion); err != nil {
 		return fmt.Errorf("%s: not sent: %w", c.describe(key), err)
 	}
 	t.attempts++

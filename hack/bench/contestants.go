@@ -27,6 +27,7 @@ type writer func(ctx context.Context, obj *v1.Workload, mutate func(*v1.Workload
 // The names of the contestants, as they stand in tables and in bench.json.
 const (
 	byPatcher     = "patcher"
+	byEntry       = "patcher+PatchListEntries"
 	byHand        = "handwritten"
 	byHandEqual   = "handwritten+DeepEqual"
 	byFlux        = "flux"
@@ -35,7 +36,8 @@ const (
 )
 
 var contestants = []contestant{
-	{byPatcher, generated},
+	{byPatcher, func(c client.Client) writer { return generated(c) }},
+	{byEntry, func(c client.Client) writer { return generated(c, patcher.PatchListEntries()) }},
 	{byHand, handwritten},
 	{byHandEqual, handwrittenEqual},
 	{byFlux, flux},
@@ -43,8 +45,8 @@ var contestants = []contestant{
 	{byRetryUpdate, retryUpdate},
 }
 
-func generated(c client.Client) writer {
-	statuses := v1status.NewWorkloadStatusClient(c, c)
+func generated(c client.Client, opts ...patcher.Option) writer {
+	statuses := v1status.NewWorkloadStatusClient(c, c, opts...)
 	return func(ctx context.Context, obj *v1.Workload, mutate func(*v1.WorkloadStatus)) error {
 		p, err := statuses.For(obj)
 		if err != nil {

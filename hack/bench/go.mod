@@ -48,6 +48,8 @@ require (
 	github.com/prometheus/procfs v0.19.2 // indirect
 	github.com/rogpeppe/go-internal v1.14.1 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
+	github.com/statuspatcher/statuspatcher/patcher v0.0.0
+	github.com/statuspatcher/statuspatcher/patchertest v0.0.0
 	github.com/x448/float16 v0.8.4 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.3 // indirect
@@ -83,3 +85,7 @@ require (
 replace github.com/statuspatcher/statuspatcher => ../..
 
 tool golang.org/x/perf/cmd/benchstat
+
+replace github.com/statuspatcher/statuspatcher/patcher => ../../patcher
+
+replace github.com/statuspatcher/statuspatcher/patchertest => ../../patchertest

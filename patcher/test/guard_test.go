@@ -60,12 +60,12 @@ func guardedCell(settings int) *v1.Cell {
 }
 
 // allocations counts those of one capture and Flush, with what mutate does to a shallow copy of the object.
-func allocations(t *testing.T, stored *v1.Cell, mutate func(*v1.CellStatus)) (allocations float64, bodies []string) {
+func allocations(t *testing.T, stored *v1.Cell, mutate func(*v1.CellStatus), opts ...patcher.Option) (allocations float64, bodies []string) {
 	t.Helper()
 	c := &counting{stored: stored.DeepCopy()}
 	c.stored.ResourceVersion = "2"
 	mutate(&c.stored.Status)
-	statuses := v1status.NewCellStatusClient(c, patcher.NoLiveReader)
+	statuses := v1status.NewCellStatusClient(c, patcher.NoLiveReader, opts...)
 	cell := &v1.Cell{}
 	allocations = testing.AllocsPerRun(100, func() {
 		c.bodies = c.bodies[:0]
@@ -101,6 +101,25 @@ func TestGuard_NothingChanged(t *testing.T) {
 	})
 }
 
+func TestGuard_FractionsOfASecondCostNothing(t *testing.T) {
+	stored := guardedCell(0)
+	written := stored.Status.DeepCopy()
+	for i := range written.Conditions {
+		written.Conditions[i].LastTransitionTime = metav1.Unix(1_700_000_000, 5)
+	}
+	want, _ := allocations(t, stored, func(*v1.CellStatus) {})
+	got, bodies := allocations(t, stored, func(s *v1.CellStatus) { s.Conditions = written.Conditions })
+	if got != want || len(bodies) != 0 {
+		t.Errorf("%v allocations, sent %s; want %v and no request, as without fractions", got, bodies, want)
+	}
+	t.Run("control: what takes a look at the JSON is seen", func(t *testing.T) {
+		got, _ := allocations(t, stored, func(s *v1.CellStatus) { s.Writers = []string{} })
+		if got <= want {
+			t.Errorf("%v allocations, and %v without", got, want)
+		}
+	})
+}
+
 func TestGuard_FieldChanged(t *testing.T) {
 	got, bodies := allocations(t, guardedCell(0), func(s *v1.CellStatus) { s.Phase = "Failed" })
 	// The minimal merge patch and the lock.
@@ -130,15 +149,51 @@ func TestGuard_FieldOfAnObjectChanged(t *testing.T) {
 	if want := `{"metadata":{"resourceVersion":"1"},"status":{"plan":{"id":"other"}}}`; len(bodies) != 1 || bodies[0] != want {
 		t.Errorf("sent %q, want one request, %s", bodies, want)
 	}
-	if limit := 135.0; got > limit {
+	if limit := 110.0; got > limit {
 		t.Errorf("%v allocations, want at most %v", got, limit)
 	}
-	t.Run("control: an object that needs trees is beyond the limit", func(t *testing.T) {
+	t.Run("control: free-form JSON, which is decoded, is beyond the limit", func(t *testing.T) {
+		stored.Status.Free = &runtime.RawExtension{Raw: []byte(`{"a":{"b":1}}`)}
 		got, _ := allocations(t, stored, func(s *v1.CellStatus) {
-			s.Shares = map[string]v1.Share{"a": {Owner: "b"}}
+			s.Free = &runtime.RawExtension{Raw: []byte(`{"a":{"b":2}}`)}
 		})
-		if got <= 135 {
+		if got <= 110 {
 			t.Errorf("%v allocations: the limit of TestGuard_FieldOfAnObjectChanged can be lower", got)
+		}
+	})
+}
+
+func TestGuard_OneConditionChanged(t *testing.T) {
+	few, many := guardedCell(0), guardedCell(0)
+	for i := range 195 {
+		many.Status.Conditions = append(many.Status.Conditions, metav1.Condition{Type: fmt.Sprint("More", i), Status: "True", Reason: "AsExpected", LastTransitionTime: metav1.Unix(1_700_000_000, 0)})
+	}
+	change := func(stored *v1.Cell) func(*v1.CellStatus) {
+		changed := stored.Status.DeepCopy().Conditions
+		changed[1].Status, changed[1].Reason = "False", "Degraded"
+		return func(s *v1.CellStatus) { s.Conditions = changed }
+	}
+	want := `[{"op":"replace","path":"/metadata/resourceVersion","value":"1"},` +
+		`{"op":"test","path":"/status/conditions/1/type","value":"Condition1"},` +
+		`{"op":"add","path":"/status/conditions/1/status","value":"False"},` +
+		`{"op":"add","path":"/status/conditions/1/reason","value":"Degraded"}]`
+	for _, row := range []struct {
+		name   string
+		stored *v1.Cell
+		limit  float64
+	}{{"of 5", few, 55}, {"of 200", many, 60}} {
+		got, bodies := allocations(t, row.stored, change(row.stored), patcher.PatchListEntries())
+		if len(bodies) != 1 || bodies[0] != want {
+			t.Errorf("%s: sent %q, want %s", row.name, bodies, want)
+		}
+		if got > row.limit {
+			t.Errorf("%s: %v allocations, want at most %v", row.name, got, row.limit)
+		}
+	}
+	t.Run("control: the whole list is beyond the limits", func(t *testing.T) {
+		got, bodies := allocations(t, few, change(few))
+		if got <= 55 || len(bodies[0]) <= len(want) {
+			t.Errorf("%v allocations, %d bytes", got, len(bodies[0]))
 		}
 	})
 }

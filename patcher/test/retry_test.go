@@ -224,7 +224,7 @@ func TestS23_BoundedAttempts(t *testing.T) {
 		if !apierrors.IsConflict(err) || !errors.As(err, &conflict) || conflict.Attempts != 4 {
 			t.Fatalf("Retry: %v", err)
 		}
-		want := []time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond}
+		want := []time.Duration{time.Millisecond, 1500 * time.Microsecond, 2250 * time.Microsecond}
 		if !reflect.DeepEqual(clock.waits, want) {
 			t.Errorf("waited %v, want %v", clock.waits, want)
 		}

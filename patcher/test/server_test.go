@@ -200,11 +200,11 @@ func flushGauge(t *testing.T, p *v1status.GaugeStatusPatcher) {
 	}
 }
 
-func TestS18_WhatAMergePatchCannotStore(t *testing.T) {
+func TestS18_NullsInFreeFormFields(t *testing.T) {
 	withNull := func(s *v1.CellStatus) {
-		s.Free = &runtime.RawExtension{Raw: []byte(`{"kept":1,"dropped":null,"list":[{"gone":null,"kept":2}]}`)}
+		s.Free = &runtime.RawExtension{Raw: []byte(`{"kept":1,"empty":null,"list":[{"empty":null,"kept":2}]}`)}
 	}
-	t.Run("rule: it is sent once", func(t *testing.T) {
+	t.Run("rule: it is a value, and sent once", func(t *testing.T) {
 		b := newBed(t)
 		for i, want := range []patcher.Result{patcher.ResultPatched, patcher.ResultUnchanged, patcher.ResultUnchanged} {
 			cell, p := b.fetch()
@@ -214,16 +214,23 @@ func TestS18_WhatAMergePatchCannotStore(t *testing.T) {
 				t.Errorf("reconcile %d sent %v", i, sent)
 			}
 		}
-		requireFree(t, b, `{"kept":1,"list":[{"kept":2}]}`)
+		requireFree(t, b, `{"kept":1,"empty":null,"list":[{"empty":null,"kept":2}]}`)
 	})
-	t.Run("rule: a value that becomes null is deleted", func(t *testing.T) {
+	t.Run("rule: a value that becomes null stays as null", func(t *testing.T) {
 		b := newBed(t, func(s *v1.CellStatus) { s.Free = &runtime.RawExtension{Raw: []byte(`{"a":1,"b":2}`)} })
 		cell, p := b.fetch()
 		cell.Status.Free.Raw = []byte(`{"a":1,"b":null}`)
 		b.flush(p, patcher.ResultPatched)
+		requireFree(t, b, `{"a":1,"b":null}`)
+	})
+	t.Run("rule: a null that goes is removed", func(t *testing.T) {
+		b := newBed(t, func(s *v1.CellStatus) { s.Free = &runtime.RawExtension{Raw: []byte(`{"a":1,"b":null}`)} })
+		cell, p := b.fetch()
+		cell.Status.Free.Raw = []byte(`{"a":1}`)
+		b.flush(p, patcher.ResultPatched)
 		requireFree(t, b, `{"a":1}`)
 	})
-	t.Run("control: the plain idiom sends it for ever", func(t *testing.T) {
+	t.Run("control: the locked merge patch drops it, and sends it at every reconcile", func(t *testing.T) {
 		b := newBed(t)
 		for range 2 {
 			cell := b.live()
@@ -240,6 +247,7 @@ func TestS18_WhatAMergePatchCannotStore(t *testing.T) {
 			}
 			b.must(b.wire.Status().Patch(b.ctx, cell, lockedMerge(base)))
 		}
+		requireFree(t, b, `{"kept":1,"list":[{"kept":2}]}`)
 	})
 }
 

@@ -518,7 +518,7 @@ func trimPodStatus(base, status *corev1.PodStatus) {
 	patcher.Trim(&base.HostIPs, &status.HostIPs, patcher.EqualSlice(base.HostIPs, status.HostIPs))
 	patcher.Trim(&base.PodIP, &status.PodIP, base.PodIP == status.PodIP)
 	patcher.Trim(&base.PodIPs, &status.PodIPs, patcher.EqualSlice(base.PodIPs, status.PodIPs))
-	patcher.Trim(&base.StartTime, &status.StartTime, patcher.EqualPointer(base.StartTime, status.StartTime))
+	patcher.Trim(&base.StartTime, &status.StartTime, patcher.EqualPointerFunc(base.StartTime, status.StartTime, patcher.EqualTime))
 	patcher.Trim(&base.InitContainerStatuses, &status.InitContainerStatuses, patcher.EqualDeep(&base.InitContainerStatuses, &status.InitContainerStatuses))
 	patcher.Trim(&base.ContainerStatuses, &status.ContainerStatuses, patcher.EqualDeep(&base.ContainerStatuses, &status.ContainerStatuses))
 	patcher.Trim(&base.QOSClass, &status.QOSClass, base.QOSClass == status.QOSClass)

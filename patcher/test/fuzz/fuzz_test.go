@@ -95,7 +95,24 @@ var deploymentKind = statusfuzz.Kind[*appsv1.Deployment, appsv1.DeploymentStatus
 	},
 }
 
+var knobKind = statusfuzz.Kind[*v1.Knob, v1.KnobStatus]{
+	New:        func() *v1.Knob { return &v1.Knob{} },
+	Status:     func(obj *v1.Knob) *v1.KnobStatus { return &obj.Status },
+	Conditions: func(s *v1.KnobStatus) *[]metav1.Condition { return &s.Conditions },
+	Patchers: func(c client.Client, opts ...patcher.Option) func(*v1.Knob) (statusfuzz.Patcher[v1.KnobStatus], error) {
+		statuses := v1status.NewKnobStatusClient(c, patcher.NoLiveReader, opts...)
+		return func(obj *v1.Knob) (statusfuzz.Patcher[v1.KnobStatus], error) { return statuses.For(obj) }
+	},
+}
+
+// byEntry is the kind with lists that are written entry by entry.
+func byEntry[T client.Object, S any](kind statusfuzz.Kind[T, S]) *statusfuzz.Kind[T, S] {
+	kind.Options = []patcher.Option{patcher.PatchListEntries()}
+	return &kind
+}
+
 func FuzzCell(f *testing.F)       { cellKind.Fuzz(f) }
+func FuzzKnob(f *testing.F)       { knobKind.Fuzz(f) }
 func FuzzGauge(f *testing.F)      { gaugeKind.Fuzz(f) }
 func FuzzDial(f *testing.F)       { dialKind.Fuzz(f) }
 func FuzzDatabase(f *testing.F)   { databaseKind.Fuzz(f) }
@@ -113,6 +130,13 @@ func TestS07_RandomPairs(t *testing.T) {
 		"Pod":        podKind.Random,
 		"Node":       nodeKind.Random,
 		"Deployment": deploymentKind.Random,
+		"Knob":       knobKind.Random,
+
+		"Cell by entry": byEntry(cellKind).Random,
+		"Dial by entry": byEntry(dialKind).Random,
+		"Knob by entry": byEntry(knobKind).Random,
+		"Node by entry": byEntry(nodeKind).Random,
+		"Pod by entry":  byEntry(podKind).Random,
 	})
 }
 

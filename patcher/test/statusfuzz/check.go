@@ -21,6 +21,8 @@ type Kind[T client.Object, S any] struct {
 	Status func(T) *S
 	// Patchers makes the StatusClient of the kind, and answers its For.
 	Patchers func(client.Client, ...patcher.Option) func(T) (Patcher[S], error)
+	// Options are those of the StatusClient.
+	Options []patcher.Option
 	// Conditions is nil for a kind whose patcher does not know conditions.
 	Conditions func(*S) *[]metav1.Condition
 }
@@ -38,6 +40,8 @@ type base[S any] struct {
 	json   []byte         // its text
 	status *S             // as a client reads it
 	tree   map[string]any // the JSON of status
+	// sparse: the nulls of status are not in stored.
+	sparse bool
 }
 
 func (k *Kind[T, S]) read(stored map[string]any) (base[S], error) {
@@ -108,8 +112,8 @@ func (s *server[T, S]) check(b base[S], status *S, again bool) (changed bool, er
 		return changed, err
 	}
 	if changed {
-		err = landed(want, b.stored, s.tree)
-		if sent := s.sent(); err == nil && needless(b.stored, sent) {
+		err = k.landed(want, b, s.tree)
+		if err == nil && s.needless(b.stored) {
 			err = fmt.Errorf("sent what the server has: %s", b.json)
 		}
 	}
@@ -136,10 +140,10 @@ func (k *Kind[T, S]) target(b base[S], status *S) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return target(b.tree, statusTree), nil
+	return statusTree, nil
 }
 
-// flush expects one request or none, and afterwards an object that is what the patcher observed.
+// flush expects one request or none, and after none an object whose JSON is that of what the patcher observed.
 func (k *Kind[T, S]) flush(p Patcher[S], obj T, s *server[T, S], changed bool) error {
 	before, held := s.requests, k.copy(k.Status(obj))
 	wantResult, wantRequests := patcher.ResultUnchanged, 0
@@ -151,19 +155,45 @@ func (k *Kind[T, S]) flush(p Patcher[S], obj T, s *server[T, S], changed bool) e
 		return fmt.Errorf("Flush: %q, %v with %d requests, want %q with %d; last sent: %s",
 			result, err, s.requests-before, wantResult, wantRequests, s.last)
 	}
-	if !changed && !reflect.DeepEqual(k.Status(obj), held) {
+	if changed {
+		return nil
+	}
+	if !reflect.DeepEqual(k.Status(obj), held) {
 		return fmt.Errorf("a Flush that sent nothing changed the status from %+v to %+v", held, k.Status(obj))
+	}
+	// Equality that lets two statuses of different JSON pass shows here: it leaves the wrong one in the object.
+	observed := base[S]{status: p.Observed()}
+	own, err := k.target(observed, k.Status(obj))
+	if err != nil {
+		return err
+	}
+	if observed.tree, err = tree(k.copy(observed.status)); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(own, any(observed.tree)) {
+		return fmt.Errorf("after a Flush that sent nothing the status is %v, and the base %v", own, observed.tree)
 	}
 	return nil
 }
 
-// landed compares what the server holds with what it should: the target, and what the base had beside the Go type.
-func landed(want any, before, after map[string]any) error {
+// landed compares what the server holds with what it should: the target, and what the base had beside the Go type. Nulls
+// that the base lacks need not be there in what did not change.
+func (k *Kind[T, S]) landed(want any, b base[S], after map[string]any) error {
 	unknown := map[string]any{}
-	maps.Copy(unknown, before)
+	maps.Copy(unknown, b.stored)
 	maps.DeleteFunc(unknown, func(key string, _ any) bool { return key != unknownField })
-	want = overlay(withoutNulls(want), unknown)
-	got := withoutNulls(after)
+	// Where the base proves that nothing is there, and a null must be stored, the status is written whole.
+	if _, still := after[unknownField]; !still && isBare(b.tree) && hasNull(want) {
+		unknown = map[string]any{}
+	}
+	t := reflect.TypeFor[S]()
+	want, got := overlay(copyTree(want), unknown), dropOptionalNulls(copyTree(after), t)
+	if k.Options != nil {
+		addZeros(want, b.stored, got)
+	}
+	if b.sparse && hasNullable(t, map[reflect.Type]bool{}) {
+		want, got = withoutNulls(want), withoutNulls(got)
+	}
 	if reflect.DeepEqual(got, want) {
 		return nil
 	}
@@ -171,6 +201,39 @@ func landed(want any, before, after map[string]any) error {
 	wantJSON, _ := json.Marshal(want)
 	return fmt.Errorf("the server has\n%s\nwant\n%s", gotJSON, wantJSON)
 }
+
+// addZeros adds to got the zeros that the base did not have either: a write of single entries of lists leaves them out, and
+// an API server whose schema requires them refuses it, which this one does not.
+func addZeros(want, stored, got any) {
+	w, isObject := want.(map[string]any)
+	g, too := got.(map[string]any)
+	if !isObject || !too {
+		return
+	}
+	s, _ := stored.(map[string]any)
+	for key, value := range w {
+		_, inStored := s[key]
+		if _, inGot := g[key]; !inStored && !inGot && isBare(value) {
+			g[key] = value
+		}
+		addZeros(value, s[key], g[key])
+	}
+}
+
+// isBare reports whether a tree has nothing but zeros.
+func isBare(tree any) bool {
+	if object, ok := tree.(map[string]any); ok {
+		for _, value := range object {
+			if !isBare(value) {
+				return false
+			}
+		}
+		return true
+	}
+	return tree == nil || isZero(tree)
+}
+
+func hasNull(tree any) bool { return !reflect.DeepEqual(withoutNulls(tree), copyTree(tree)) }
 
 // needless reports whether a patch has something that the base has as well, beside zeros, which are sent where they are
 // required, and a null for something that the base lacks.

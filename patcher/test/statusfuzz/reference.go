@@ -15,30 +15,6 @@ import (
 // now is the time of every pair, so that a pair means the same whenever it runs.
 var now = time.Unix(1700000000, 0)
 
-// target is what the server should hold after a status was flushed over the base: the status, but for nulls, which a
-// merge patch cannot store. A null that the base has already stays, since nothing asks for its removal.
-func target(base, status any) any {
-	switch s := status.(type) {
-	case map[string]any:
-		b, _ := base.(map[string]any)
-		out := make(map[string]any, len(s))
-		for key, value := range s {
-			old, inBase := b[key]
-			if value != nil {
-				out[key] = target(old, value)
-			} else if inBase && old == nil {
-				out[key] = nil
-			}
-		}
-		return out
-	case []any:
-		if b, isList := base.([]any); isList && reflect.DeepEqual(withoutNulls(b), withoutNulls(s)) {
-			return base
-		}
-	}
-	return withoutNulls(status)
-}
-
 // withoutNulls is a copy without the nulls in objects, at any depth. In a list a null is an element like any other.
 func withoutNulls(tree any) any {
 	switch tree := tree.(type) {
@@ -60,6 +36,84 @@ func withoutNulls(tree any) any {
 	return tree
 }
 
+func copyTree(tree any) any {
+	switch tree := tree.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(tree))
+		for key, value := range tree {
+			out[key] = copyTree(value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(tree))
+		for i, value := range tree {
+			out[i] = copyTree(value)
+		}
+		return out
+	}
+	return tree
+}
+
+// dropOptionalNulls removes the nulls of fields that omitempty or omitzero may leave out, and of maps, in place. Other nulls are
+// values: those of fields that are always there, of lists, and of what marshals itself.
+func dropOptionalNulls(tree any, t reflect.Type) any {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	object, isObject := tree.(map[string]any)
+	switch {
+	case reflect.PointerTo(t).Implements(marshaler):
+	case t.Kind() == reflect.Slice:
+		if list, ok := tree.([]any); ok {
+			for _, element := range list {
+				dropOptionalNulls(element, t.Elem())
+			}
+		}
+	case t.Kind() == reflect.Map && isObject:
+		for key, value := range object {
+			if value == nil {
+				delete(object, key)
+			} else {
+				dropOptionalNulls(value, t.Elem())
+			}
+		}
+	case t.Kind() == reflect.Struct && isObject:
+		for _, field := range reflect.VisibleFields(t) {
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			value, there := object[name]
+			switch {
+			case !there:
+			case value == nil && strings.Contains(options, "omit"):
+				delete(object, name)
+			default:
+				dropOptionalNulls(value, field.Type)
+			}
+		}
+	}
+	return tree
+}
+
+// hasNullable reports whether a field that is always there can be null.
+func hasNullable(t reflect.Type, seen map[reflect.Type]bool) bool {
+	switch {
+	case seen[t]:
+		return false
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map:
+		return hasNullable(t.Elem(), seen)
+	case t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(marshaler):
+		return false
+	}
+	seen[t] = true
+	for _, field := range reflect.VisibleFields(t) {
+		kind, marshals := field.Type.Kind(), reflect.PointerTo(field.Type).Implements(marshaler)
+		always := !strings.Contains(field.Tag.Get("json"), ",omit") && !field.Anonymous
+		if always && (kind == reflect.Pointer || marshals) || hasNullable(field.Type, seen) {
+			return true
+		}
+	}
+	return false
+}
+
 // overlay adds to tree what only extra has.
 func overlay(tree, extra any) any {
 	t, isObject := tree.(map[string]any)
@@ -77,8 +131,8 @@ func overlay(tree, extra any) any {
 	return t
 }
 
-// tree is the JSON of a status as the server sees it: every number an int64 or a float64, and no null for a required
-// list or map.
+// tree is the JSON of a status as the server sees it: every number an int64 or a float64, no null for a required list or
+// map, and none that may be left out.
 func tree(status any) (map[string]any, error) {
 	v := reflect.ValueOf(status)
 	fillRequired(v)
@@ -88,7 +142,7 @@ func tree(status any) (map[string]any, error) {
 	}
 	var out map[string]any
 	err = utiljson.Unmarshal(data, &out)
-	return asStored(out).(map[string]any), err
+	return dropOptionalNulls(asStored(out), v.Type()).(map[string]any), err
 }
 
 // asStored makes an int64 of each float64 that the server writes as one, and so reads as one the next time.

@@ -141,7 +141,8 @@ func (k *Kind[T, S]) randomBase(m *mutator) (base[S], error) {
 	if err != nil {
 		return base[S]{}, err
 	}
-	if m.Intn(4) > 0 {
+	sparse := m.Intn(4) > 0
+	if sparse {
 		made = withoutNulls(made).(map[string]any)
 	}
 	if m.Intn(3) == 0 {
@@ -150,7 +151,9 @@ func (k *Kind[T, S]) randomBase(m *mutator) (base[S], error) {
 	if m.Intn(4) == 0 {
 		made[unknownField] = map[string]any{"kept": int64(1)}
 	}
-	return k.read(made)
+	b, err := k.read(made)
+	b.sparse = sparse
+	return b, err
 }
 
 // dropZeros removes some of the fields that are zero, at any level of objects. A map must be walked in order, or an input

@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,7 +35,7 @@ type server[T client.Object, S any] struct {
 
 func newServer[T client.Object, S any](kind *Kind[T, S]) *server[T, S] {
 	s := &server[T, S]{kind: kind}
-	s.patcher = kind.Patchers(s, patcher.WithClock(clock{}))
+	s.patcher = kind.Patchers(s, append(kind.Options, patcher.WithClock(clock{}))...)
 	return s
 }
 
@@ -39,15 +43,55 @@ func (s *server[T, S]) reset(b base[S]) {
 	s.status, s.tree, s.version, s.requests, s.last = b.json, b.stored, 1, 0, nil
 }
 
-// sent is the status part of the last patch.
-func (s *server[T, S]) sent() any {
+// needless reports whether the last patch has something that base has as well.
+func (s *server[T, S]) needless(base map[string]any) bool {
+	var operations []operation
+	if err := utiljson.Unmarshal(s.last, &operations); err == nil {
+		return slices.ContainsFunc(operations, func(o operation) bool { return o.needless(base) })
+	}
 	var patch struct {
 		Status map[string]any `json:"status"`
 	}
-	if err := utiljson.Unmarshal(s.last, &patch); err != nil {
-		return nil
+	return utiljson.Unmarshal(s.last, &patch) == nil && needless(base, asStored(patch.Status))
+}
+
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// needless: an entry that is added to a list moves those that follow, so only paths through objects are looked at.
+func (o operation) needless(base any) bool {
+	steps := strings.Split(o.Path, "/")[1:]
+	if o.Op != "add" || steps[0] != "status" {
+		return false
 	}
-	return asStored(patch.Status)
+	for _, step := range steps[1:] {
+		object, isObject := base.(map[string]any)
+		if !isObject {
+			return false
+		}
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		value, there := object[step]
+		if !there {
+			return false
+		}
+		base = value
+	}
+	value := asStored(o.Value)
+	return value != nil && !isZero(value) && reflect.DeepEqual(base, value)
+}
+
+func apply(format types.PatchType, current, data []byte) ([]byte, error) {
+	if format != types.JSONPatchType {
+		return jsonpatch.MergePatch(current, data)
+	}
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, err
+	}
+	return operations.Apply(current)
 }
 
 // Status is the only way to this server, as it is a patcher's.
@@ -67,7 +111,7 @@ func (w statusWriter[T, S]) Patch(_ context.Context, obj client.Object, patch cl
 	s.requests++
 	s.last = data
 	current := fmt.Appendf(nil, `{"metadata":{"resourceVersion":"%d"},"status":%s}`, s.version, s.status)
-	patched, err := jsonpatch.MergePatch(current, data)
+	patched, err := apply(patch.Type(), current, data)
 	if err != nil {
 		return fmt.Errorf("the server cannot apply %s: %w", data, err)
 	}

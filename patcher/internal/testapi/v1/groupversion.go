@@ -15,12 +15,12 @@ import (
 var GroupVersion = schema.GroupVersion{Group: "testapi.statuspatcher.dev", Version: "v1"}
 
 // What the tests would need, were they not administrators.
-// +kubebuilder:rbac:groups=testapi.statuspatcher.dev,resources=cells;dials;gauges,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=testapi.statuspatcher.dev,resources=cells/status;dials/status;gauges/status,verbs=get;patch
+// +kubebuilder:rbac:groups=testapi.statuspatcher.dev,resources=cells;dials;gauges;knobs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=testapi.statuspatcher.dev,resources=cells/status;dials/status;gauges/status;knobs/status,verbs=get;patch
 
 // AddToScheme registers the kinds of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Cell{}, &CellList{}, &Gauge{}, &GaugeList{}, &Dial{}, &DialList{})
+	scheme.AddKnownTypes(GroupVersion, &Cell{}, &CellList{}, &Gauge{}, &GaugeList{}, &Dial{}, &DialList{}, &Knob{}, &KnobList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 // Kinds returns all kinds of this file.
 func Kinds() []patcher.AnyKind {
-	return []patcher.AnyKind{CellKind, DialKind, GaugeKind}
+	return []patcher.AnyKind{CellKind, DialKind, GaugeKind, KnobKind}
 }
 
 // NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
@@ -201,7 +201,7 @@ func trimCellStatus(base, status *v1.CellStatus) {
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.Writers, &status.Writers, patcher.EqualSlice(base.Writers, status.Writers))
 	patcher.Trim(&base.Shares, &status.Shares, patcher.EqualMap(base.Shares, status.Shares))
-	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointer(base.LastSync, status.LastSync))
+	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointerFunc(base.LastSync, status.LastSync, patcher.EqualTime))
 	patcher.Trim(&base.Counter, &status.Counter, base.Counter == status.Counter)
 	patcher.Trim(&base.Tier, &status.Tier, base.Tier == status.Tier)
 	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
@@ -519,6 +519,183 @@ func trimGaugeStatus(base, status *v1.GaugeStatus) {
 	patcher.Trim(&base.Holder, &status.Holder, patcher.EqualPointer(base.Holder, status.Holder))
 }
 
+// KnobKind tells the runtime how to reach and compare the status of a Knob.
+var KnobKind = &patcher.Kind[*v1.Knob, v1.KnobStatus]{
+	Name:         "Knob",
+	New:          func() *v1.Knob { return &v1.Knob{} },
+	Assign:       patcher.Assign[v1.Knob],
+	Status:       func(obj *v1.Knob) *v1.KnobStatus { return &obj.Status },
+	DeepCopyInto: (*v1.KnobStatus).DeepCopyInto,
+	Equal:        equalKnobStatus,
+	Trim:         trimKnobStatus,
+	Conditions:   func(status *v1.KnobStatus) *[]metav1.Condition { return &status.Conditions },
+}
+
+// KnobStatusClient reads objects of kind Knob and hands out the patchers that write their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type KnobStatusClient struct {
+	client *patcher.Client[*v1.Knob, v1.KnobStatus]
+}
+
+// NewKnobStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewKnobStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *KnobStatusClient {
+	return &KnobStatusClient{client: patcher.NewClient(KnobKind, c, live, opts...)}
+}
+
+// Fetch reads the Knob and captures the base that its status will be written against. The kind is cluster-scoped: key has
+// a Name only.
+// If the Knob does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *KnobStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Knob, *KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	knob, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return knob, p, nil
+}
+
+// For captures the base from a Knob that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *KnobStatusClient) For(knob *v1.Knob) (*KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	if err := c.client.For(knob, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *KnobStatusClient) ForItems(items []v1.Knob) ([]*KnobStatusPatcher, error) {
+	patchers := make([]*KnobStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Knob into knob, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *KnobStatusClient) Get(ctx context.Context, key client.ObjectKey, knob *v1.Knob, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, knob, opts...)
+}
+
+// Flush writes what changed in Status since knob was read, in one request under the optimistic lock, for any Knob that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *KnobStatusClient) Flush(ctx context.Context, knob *v1.Knob) (patcher.Result, error) {
+	return c.client.Flush(ctx, knob)
+}
+
+// Patcher is For for a Knob that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *KnobStatusClient) Patcher(knob *v1.Knob) (*KnobStatusPatcher, error) {
+	p := &KnobStatusPatcher{}
+	if err := c.client.Patcher(knob, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Knob live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *KnobStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Knob of the current attempt. It
+// returns the Knob that landed.
+func (c *KnobStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Knob, *KnobStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Knob, patcher.Result, error) {
+	p := &KnobStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(knob *v1.Knob) error { return mutate(knob, p) }, opts...)
+}
+
+// KnobStatusPatcher writes the status of one Knob, for one reconcile and one goroutine.
+type KnobStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Knob, v1.KnobStatus]
+}
+
+// Object returns the Knob that was fetched. Change its Status in place, then Flush.
+func (p *KnobStatusPatcher) Object() *v1.Knob { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *KnobStatusPatcher) Observed() *v1.KnobStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *KnobStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *KnobStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *KnobStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *KnobStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Knob and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *KnobStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Knob) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Knob live into the patcher and its object. Unsaved edits are discarded.
+func (p *KnobStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *KnobStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *KnobStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Knob)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *KnobStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Knob)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *KnobStatusPatcher) OnFlushed(f func(before, after *v1.KnobStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *KnobStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *KnobStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil if there is none.
+func (p *KnobStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Knob's own.
+func (p *KnobStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
+
+// trimKnobStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimKnobStatus(base, status *v1.KnobStatus) {
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Odd, &status.Odd, base.Odd == status.Odd)
+	patcher.Trim(&base.Claims, &status.Claims, patcher.EqualSliceFunc(base.Claims, status.Claims, equalClaim))
+	patcher.Trim(&base.Limits, &status.Limits, patcher.EqualMapFunc(base.Limits, status.Limits, equalLimit))
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
+	patcher.Trim(&base.Free, &status.Free, patcher.EqualDeep(&base.Free, &status.Free))
+}
+
 // The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
 // does not compile in its line of the var block: run statuspatcher-gen again.
 type (
@@ -582,6 +759,36 @@ type (
 		Entries []v1.Entry        `json:"entries,omitempty"`
 		Holder  *string           `json:"holder,omitempty"`
 	}
+	runStatuspatcherGenForKnobStatus = struct {
+		v1.KnobParts `json:",inline"`
+		Phase        string                `json:"phase,omitempty"`
+		Holder       *string               `json:"holder"`
+		Bytes        int64                 `json:"bytes,string"`
+		Odd          string                `json:"a/b~c,omitempty"`
+		Claims       []v1.Claim            `json:"claims,omitempty"`
+		Limits       map[string]v1.Limit   `json:"limits,omitempty"`
+		Conditions   []metav1.Condition    `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+		Free         *runtime.RawExtension `json:"free,omitempty"`
+	}
+	runStatuspatcherGenForKnobParts = struct {
+		Grip  v1.Grip  `json:"grip"`
+		Spare *v1.Grip `json:"spare,omitempty"`
+	}
+	runStatuspatcherGenForGrip = struct {
+		Angle *int64 `json:"angle"`
+		Label string `json:"label,omitempty"`
+	}
+	runStatuspatcherGenForClaim = struct {
+		Name  string       `json:"name"`
+		Owner *string      `json:"owner"`
+		Since *metav1.Time `json:"since"`
+		Note  string       `json:"note,omitempty"`
+		Tags  []string     `json:"tags,omitempty"`
+	}
+	runStatuspatcherGenForLimit = struct {
+		Max  *int64 `json:"max"`
+		Unit string `json:"unit,omitempty"`
+	}
 )
 
 var (
@@ -593,6 +800,11 @@ var (
 	_ runStatuspatcherGenForTurn        = v1.Turn{}
 	_ runStatuspatcherGenForEntry       = v1.Entry{}
 	_ runStatuspatcherGenForGaugeStatus = v1.GaugeStatus{}
+	_ runStatuspatcherGenForKnobStatus  = v1.KnobStatus{}
+	_ runStatuspatcherGenForKnobParts   = v1.KnobParts{}
+	_ runStatuspatcherGenForGrip        = v1.Grip{}
+	_ runStatuspatcherGenForClaim       = v1.Claim{}
+	_ runStatuspatcherGenForLimit       = v1.Limit{}
 )
 
 // equalCellStatus reports whether a and b are the same; equal means equal JSON.
@@ -603,7 +815,7 @@ func equalCellStatus(a, b *v1.CellStatus) bool {
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
 		patcher.EqualSlice(a.Writers, b.Writers) &&
 		patcher.EqualMap(a.Shares, b.Shares) &&
-		patcher.EqualPointer(a.LastSync, b.LastSync) &&
+		patcher.EqualPointerFunc(a.LastSync, b.LastSync, patcher.EqualTime) &&
 		a.Counter == b.Counter &&
 		a.Tier == b.Tier &&
 		patcher.EqualDeep(&a.Free, &b.Free)
@@ -646,7 +858,7 @@ func equalTurn(a, b *v1.Turn) bool {
 		a.Soft == b.Soft &&
 		equalNested(&a.Nested, &b.Nested) &&
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
-		patcher.EqualPointer(a.At, b.At)
+		patcher.EqualPointerFunc(a.At, b.At, patcher.EqualTime)
 }
 
 // equalEntry reports whether a and b are the same; equal means equal JSON.
@@ -669,4 +881,44 @@ func equalGaugeStatus(a, b *v1.GaugeStatus) bool {
 		a.Soft == b.Soft &&
 		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry) &&
 		patcher.EqualPointer(a.Holder, b.Holder)
+}
+
+// equalKnobStatus reports whether a and b are the same; equal means equal JSON.
+func equalKnobStatus(a, b *v1.KnobStatus) bool {
+	return equalKnobParts(&a.KnobParts, &b.KnobParts) &&
+		a.Phase == b.Phase &&
+		patcher.EqualPointer(a.Holder, b.Holder) &&
+		a.Bytes == b.Bytes &&
+		a.Odd == b.Odd &&
+		patcher.EqualSliceFunc(a.Claims, b.Claims, equalClaim) &&
+		patcher.EqualMapFunc(a.Limits, b.Limits, equalLimit) &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
+		patcher.EqualDeep(&a.Free, &b.Free)
+}
+
+// equalKnobParts reports whether a and b are the same; equal means equal JSON.
+func equalKnobParts(a, b *v1.KnobParts) bool {
+	return equalGrip(&a.Grip, &b.Grip) &&
+		patcher.EqualPointerFunc(a.Spare, b.Spare, equalGrip)
+}
+
+// equalGrip reports whether a and b are the same; equal means equal JSON.
+func equalGrip(a, b *v1.Grip) bool {
+	return patcher.EqualPointer(a.Angle, b.Angle) &&
+		a.Label == b.Label
+}
+
+// equalClaim reports whether a and b are the same; equal means equal JSON.
+func equalClaim(a, b *v1.Claim) bool {
+	return a.Name == b.Name &&
+		patcher.EqualPointer(a.Owner, b.Owner) &&
+		patcher.EqualPointerFunc(a.Since, b.Since, patcher.EqualTime) &&
+		a.Note == b.Note &&
+		patcher.EqualSlice(a.Tags, b.Tags)
+}
+
+// equalLimit reports whether a and b are the same; equal means equal JSON.
+func equalLimit(a, b *v1.Limit) bool {
+	return patcher.EqualPointer(a.Max, b.Max) &&
+		a.Unit == b.Unit
 }

@@ -246,6 +246,10 @@ type (
 		Last     v1.Entry          `json:"last,omitempty"`
 		Entries  []v1.Entry        `json:"entries,omitempty"`
 	}
+	runStatuspatcherGenForEntry = struct {
+		Name string      `json:"name"`
+		Time metav1.Time `json:"time,omitempty"`
+	}
 	runStatuspatcherGenForForeign = struct {
 		Limit     resource.Quantity            `json:"limit,omitempty"`
 		LimitPtr  *resource.Quantity           `json:"limitPtr,omitempty"`
@@ -297,6 +301,7 @@ var (
 	_ runStatuspatcherGenForCellStatus = v1.CellStatus{}
 	_ runStatuspatcherGenForStrict     = v1.Strict{}
 	_ runStatuspatcherGenForTimes      = v1.Times{}
+	_ runStatuspatcherGenForEntry      = v1.Entry{}
 	_ runStatuspatcherGenForForeign    = v1.Foreign{}
 	_ runStatuspatcherGenForNumbers    = v1.Numbers{}
 	_ runStatuspatcherGenForOmitted    = v1.Omitted{}
@@ -339,13 +344,19 @@ func equalStrict(a, b *v1.Strict) bool {
 // equalTimes reports whether a and b are the same; equal means equal JSON.
 func equalTimes(a, b *v1.Times) bool {
 	return patcher.EqualTime(&a.At, &b.At) &&
-		patcher.EqualPointer(a.AtPtr, b.AtPtr) &&
-		patcher.EqualSlice(a.AtList, b.AtList) &&
+		patcher.EqualPointerFunc(a.AtPtr, b.AtPtr, patcher.EqualTime) &&
+		patcher.EqualSliceFunc(a.AtList, b.AtList, patcher.EqualTime) &&
 		a.Micro == b.Micro &&
 		patcher.EqualPointer(a.MicroPtr, b.MicroPtr) &&
 		a.Duration == b.Duration &&
-		a.Last == b.Last &&
-		patcher.EqualSlice(a.Entries, b.Entries)
+		equalEntry(&a.Last, &b.Last) &&
+		patcher.EqualSliceFunc(a.Entries, b.Entries, equalEntry)
+}
+
+// equalEntry reports whether a and b are the same; equal means equal JSON.
+func equalEntry(a, b *v1.Entry) bool {
+	return a.Name == b.Name &&
+		patcher.EqualTime(&a.Time, &b.Time)
 }
 
 // equalForeign reports whether a and b are the same; equal means equal JSON.
@@ -392,7 +403,7 @@ func equalNested(a, b *v1.Nested) bool {
 		patcher.EqualMapFunc(a.PtrMap, b.PtrMap, func(a, b **v1.Omitted) bool { return patcher.EqualPointerFunc(*a, *b, equalOmitted) }) &&
 		patcher.EqualSlice(a.Names, b.Names) &&
 		patcher.EqualMapFunc(a.Index, b.Index, equalOmitted) &&
-		patcher.EqualMap(a.Times, b.Times)
+		patcher.EqualMapFunc(a.Times, b.Times, equalEntry)
 }
 
 // equalNode reports whether a and b are the same; equal means equal JSON.
