@@ -32,6 +32,7 @@ var imports = map[string]string{
 	"runtime":        "k8s.io/apimachinery/pkg/runtime",
 	"types":          "k8s.io/apimachinery/pkg/types",
 	"controller":     module + "/examples/database-operator/controller",
+	"ctrlmetrics":    "sigs.k8s.io/controller-runtime/pkg/metrics",
 	"metrics":        module + "/patcher/metrics",
 	"patcher":        module + "/patcher",
 	"patchertest":    module + "/patchertest",

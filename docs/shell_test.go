@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	kubebuilderproject "github.com/statuspatcher/statuspatcher/hack/kubebuilder-project"
 	"github.com/statuspatcher/statuspatcher/hack/markdown"
@@ -30,6 +31,7 @@ type shell struct {
 	project *kubebuilderproject.Project
 	dir     string // where in the project
 	printed string // by the last block
+	took    []string
 }
 
 // follow does what all blocks of a document say, until one of them is wrong.
@@ -77,8 +79,10 @@ func (s *shell) run(block markdown.Block) error {
 	if block.Options["in"] == "checkout" {
 		run = func() (string, error) { return inCheckout(block.Text) }
 	}
+	start := time.Now()
 	out, err := run()
 	s.printed = out
+	s.took = append(s.took, fmt.Sprintf("%6.1fs  %s", time.Since(start).Seconds(), strings.ReplaceAll(strings.TrimSpace(block.Text), "\n", "; ")))
 	status := 0
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		status = exit.ExitCode()
@@ -179,9 +183,11 @@ func (s *shell) test(t *testing.T, doc document) {
 		if prepare := surroundings[doc.path]; prepare != nil {
 			prepare(t, s)
 		}
+		s.took = nil
 		if err := s.follow(doc); err != nil {
 			t.Error(err)
 		}
+		t.Logf("commands and their times:\n%s", strings.Join(s.took, "\n"))
 	})
 }
 

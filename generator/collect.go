@@ -220,6 +220,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // syntax reports an error of reading or parsing.
 func (c *collector) syntax(err error) {
+	c.broken = true
 	var list goscanner.ErrorList
 	if !errors.As(err, &list) {
 		c.faults.add("%v", err)

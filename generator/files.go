@@ -284,6 +284,8 @@ func (g *generation) model(m *module, c *collector, t *target) *file {
 	maker := &modeller{imports: im, names: taken, compare: compare}
 	out := &file{Header: header, Boilerplate: g.boilerplate, Package: t.name, Same: t.same, Constraint: g.constraintsOf(c, t)}
 	out.Kinds = maker.kinds(t.kinds)
+	out.KindsFunc = taken.exported("Kinds", "StatusKinds")
+	out.NewClientVar = taken.exported("NewClient", "NewStatusCheckingClient")
 	out.Funcs = compare.funcs
 	out.Standard, out.Others = im.lines()
 	out.Contents = contents(t.kinds, len(g.Types) == 0)

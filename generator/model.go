@@ -17,7 +17,10 @@ type file struct {
 	Constraint       string
 	Standard, Others []string
 	Kinds            []*kindModel
-	Funcs            []*equalFunc
+	// KindsFunc is the name of the function that returns all kinds, and NewClientVar that of the constructor of a client that
+	// checks their status writes.
+	KindsFunc, NewClientVar string
+	Funcs                   []*equalFunc
 }
 
 // A kindModel is what the templates are told of one kind.
@@ -68,7 +71,7 @@ func (m *modeller) kind(k kind) *kindModel {
 		StatusType:    m.imports.typeName(k.status),
 		Pointer:       k.pointer,
 		ClusterScoped: k.clusterScoped,
-		KindVar:       m.names.unexported(lowerFirst(name) + "Kind"),
+		KindVar:       m.names.exported(name+"Kind", name+"StatusKind"),
 		Var:           variable(name, func(v string) bool { return !m.imports.free(v) }),
 	}
 	out.Status = out.StatusType
@@ -112,13 +115,12 @@ func (m *modeller) accessors(k kind, out *kindModel) {
 	}
 }
 
-// accessor is the function that returns where a field of the status is. A nil status is made, since the field must be
-// somewhere; an empty status and none are the same to the API server.
+// accessor is the function that returns where a field of the status is: nowhere, if the status is a nil pointer.
 func accessor(k kind, out *kindModel, field, result string) string {
 	value, start := "&status."+field, ""
 	if k.pointer {
 		value = "&(*status)." + field
-		start = "\n\t\tif *status == nil {\n\t\t\t*status = &" + out.StatusType + "{}\n\t\t}\n\t\t"
+		start = "\n\t\tif *status == nil {\n\t\t\treturn nil\n\t\t}\n\t\t"
 	}
 	if field == "Conditions" && k.namedConditions {
 		value = "(" + result + ")(" + value + ")"

@@ -20,7 +20,7 @@ func (g *generation) buildable(c *collector, t *target) {
 		return
 	}
 	pos := g.fset.Position(t.kinds[0].obj.Pos())
-	if !m.requires[controllerRuntime] {
+	if !m.requires[controllerRuntime] && !m.requires[patcherPath] {
 		g.faults.at(pos, "the patchers of package %s would go into module %s, which does not require %s and could not build them: generate them into the module of your controllers: %s", t.kinds[0].obj.Pkg().Path(), m.path, controllerRuntime, g.elsewhere(m, t))
 		return
 	}
@@ -42,7 +42,7 @@ func (g *generation) elsewhere(m *module, t *target) string {
 	options := " output:dir=internal/" + api.Name() + "status"
 	around := findModule(filepath.Dir(m.root))
 	rel := ""
-	if around != nil && around.requires[controllerRuntime] {
+	if around != nil && (around.requires[controllerRuntime] || around.requires[patcherPath]) {
 		rel, _ = filepath.Rel(around.root, filepath.Dir(g.fset.Position(t.kinds[0].obj.Pos()).Filename))
 	}
 	if rel == "" {

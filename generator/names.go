@@ -10,7 +10,7 @@ import (
 // names are the identifiers of a package, those of its other files included.
 type names struct{ taken map[string]bool }
 
-// unexported claims an identifier, with a number if it is taken.
+// unexported claims an identifier that only generated code sees, with a number if it is taken.
 func (n *names) unexported(want string) string {
 	name := want
 	for i := 2; n.taken[name]; i++ {
@@ -18,6 +18,17 @@ func (n *names) unexported(want string) string {
 	}
 	n.taken[name] = true
 	return name
+}
+
+// exported claims an identifier that users see: the first one that is free, or else the last one with a number.
+func (n *names) exported(wanted ...string) string {
+	for _, name := range wanted {
+		if !n.taken[name] {
+			n.taken[name] = true
+			return name
+		}
+	}
+	return n.unexported(wanted[len(wanted)-1])
 }
 
 // upperFirst makes the name of an unexported type fit behind another word.

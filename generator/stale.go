@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,8 @@ type staleCopy struct {
 	fields []string
 	// module is where the method is, if that is not the user's.
 	module string
+	// generated tells that a generator wrote the method.
+	generated bool
 }
 
 func (s staleCopy) String() string {
@@ -50,6 +53,9 @@ func (g *generation) staleCopies(c *collector, kinds []kind) []staleCopy {
 	return out
 }
 
+// generatedFile matches what generators put into their files, as the go command recommends.
+var generatedFile = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
+
 // owns tells whether a module is one that the run reads markers in.
 func (g *generation) owns(path string) bool {
 	for _, m := range g.modules {
@@ -64,8 +70,10 @@ func (g *generation) owns(path string) bool {
 func (g *generation) reportStale(out io.Writer) error {
 	for _, s := range g.stale {
 		switch {
-		case s.module == "" && g.Verify:
+		case s.module == "" && g.Verify && s.generated:
 			g.faults.at(s.pos, "%s: run controller-gen object", s)
+		case s.module == "" && g.Verify:
+			g.faults.at(s.pos, "%s: copy it in the method, or remove the method and run controller-gen object", s)
 		case s.module != "":
 			if _, err := fmt.Fprintf(out, "note: %s:%d: %s: assign a new value to the field instead of changing it in place, and report this to %s\n", g.faults.display(s.pos.Filename), s.pos.Line, s, s.module); err != nil {
 				return err
@@ -91,7 +99,7 @@ func (c *collector) staleCopy(t types.Type) (staleCopy, bool) {
 		return staleCopy{}, false
 	}
 	fields := shared(text.parse(), structure)
-	return staleCopy{pos: text.pos(), of: obj, fields: fields}, len(fields) > 0
+	return staleCopy{pos: text.pos(), of: obj, fields: fields, generated: generatedFile.Match(text.content)}, len(fields) > 0
 }
 
 // shared returns the fields that a DeepCopyInto leaves shared, or does not copy at all. A method that hands its receiver on as a

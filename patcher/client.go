@@ -2,8 +2,6 @@ package patcher
 
 import (
 	"context"
-	"fmt"
-	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -15,16 +13,14 @@ type Client[T client.Object, S any] struct {
 	client  client.Client
 	live    client.Reader
 	options options
-	fields  *fields
-	hiding  hiding
-	texts   texts
-
-	superseded superseded
-	streaks    streaks
+	tables
+	memory *memory[S]
 }
 
-// NewClient returns a Client that reads and writes through c and reads through live after a conflict. It panics when
-// c or live is nil, which is a programming error: without a live reader a retry sees the same stale object for ever.
+// NewClient returns a Client that reads and writes through c and reads through live after a conflict. What is remembered
+// of objects is shared by all Clients of the kind over the same c, so one may as well be made in each reconcile. NewClient
+// panics if c or live is nil, which is a programming error: without a live reader a retry sees the same stale object
+// forever.
 func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live client.Reader, opts ...Option) *Client[T, S] {
 	if c == nil {
 		panic("statuspatcher: the client of " + kind.Name + " is nil: pass mgr.GetClient()")
@@ -32,9 +28,10 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if live == nil {
 		panic("statuspatcher: the live reader of " + kind.Name + " is nil: pass mgr.GetAPIReader(), or patcher.NoLiveReader where only Flush is used")
 	}
-	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts)}
-	sc.fields, sc.texts = fieldsOf(reflect.TypeFor[S]()), textsOf(reflect.TypeFor[S]())
-	sc.hiding = sc.fields.hiding()
+	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
+		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
+	}
+	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), tables: kind.statusTables(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}
@@ -46,53 +43,82 @@ func (c *Client[T, S]) hasLiveReader() bool {
 	return !none
 }
 
-// Fetch reads the object and captures its base into p, which is new. A read from the cache that answers a version which
-// this Client knows to be superseded, by its own write or by a conflict, is done again live. The error is the client's own, such as
-// a NotFound.
-func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patcher[T, S]) (T, error) {
-	obj := c.kind.New()
-	err := c.client.Get(ctx, key, obj)
-	if err == nil && c.superseded.has(key, obj.GetResourceVersion()) && c.hasLiveReader() {
-		obj, err = c.readLive(ctx, key)
-	}
+// Fetch reads the object and captures its base into p, which is new. If the cache returns a version that is known to be
+// superseded, by a write of this process or by a conflict, Fetch re-reads live. The error is the client's own, such as a
+// NotFound.
+func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patcher[T, S], opts ...client.GetOption) (T, error) {
+	obj, err := c.read(ctx, key, opts)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	p.open(c, obj)
-	// The status as it was read becomes the base, and the caller gets the copy: a cache may have handed out its own.
-	status := c.kind.Status(obj)
-	p.base.status = *status
-	*status = *new(S)
-	c.kind.DeepCopyInto(&p.base.status, status)
+	p.open(c, obj, c.takeBase(obj))
 	return obj, nil
 }
 
-// For captures the base into p, which is new, from an object that the caller owns and has not changed since it was read. It is an
-// error if the object has no resourceVersion, as one that was never read. It panics when obj is nil.
-func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
-	if reflect.ValueOf(obj).IsNil() {
-		panic("statuspatcher: For was given a nil " + c.kind.Name)
+// read returns an object that nobody else holds, but which may share memory with the cache.
+func (c *Client[T, S]) read(ctx context.Context, key client.ObjectKey, opts []client.GetOption) (T, error) {
+	obj := c.kind.New()
+	if err := c.client.Get(ctx, key, obj, opts...); err != nil {
+		return obj, err
 	}
-	if obj.GetResourceVersion() == "" {
-		return fmt.Errorf("%s: no resourceVersion, so the object was not read from the API server; Fetch it, or pass what Get or List returned",
-			c.describe(client.ObjectKeyFromObject(obj)))
+	// A client that is bound to a namespace reads keys without one. What is remembered goes by the object's own key.
+	key = client.ObjectKeyFromObject(obj)
+	superseded, known := c.memory.versions.isSuperseded(key, obj.GetResourceVersion())
+	if !superseded || !c.hasLiveReader() {
+		return obj, nil
 	}
-	p.open(c, obj)
-	c.kind.DeepCopyInto(c.kind.Status(obj), &p.base.status)
-	return nil
+	live, err := c.readLive(ctx, key)
+	if err != nil {
+		return live, err
+	}
+	c.memory.versions.read(c.options.clock.Now(), key, live.GetResourceVersion(), known)
+	keepTypeMeta(obj, live)
+	return live, nil
 }
 
-// capture copies the base out of obj.
-func (c *Client[T, S]) capture(obj T) base[S] {
-	b := base[S]{identity: identityOf(obj), metadata: metadataOf(obj)}
+// takeBase makes the status of obj, as it was read, the base, and gives obj a copy of it: the cache may have handed out
+// its own object, and nobody may change that one.
+func (c *Client[T, S]) takeBase(obj T) *base[S] {
+	b := &base[S]{identity: identityOf(obj)}
+	b.metadata.read(obj, b.room[:0])
+	status := c.kind.Status(obj)
+	b.status = *status
+	c.ownStatus(obj)
+	c.remember(client.ObjectKeyFromObject(obj), b)
+	return b
+}
+
+// ownStatus gives obj a status that shares no memory with what it was read from.
+func (c *Client[T, S]) ownStatus(obj T) {
+	status := c.kind.Status(obj)
+	shared := *status
+	*status = *new(S)
+	c.kind.DeepCopyInto(&shared, status)
+}
+
+// capture copies the base out of obj into b, which is new.
+func (c *Client[T, S]) capture(obj T, b *base[S]) *base[S] {
+	b.identity = identityOf(obj)
+	b.metadata.read(obj, b.room[:0])
 	c.kind.DeepCopyInto(c.kind.Status(obj), &b.status)
 	return b
+}
+
+func (c *Client[T, S]) remember(key client.ObjectKey, b *base[S]) {
+	c.memory.bases.add(c.options.clock.Now(), keyOfBase(key, b.identity.uid, b.identity.resourceVersion), b)
 }
 
 func (c *Client[T, S]) readLive(ctx context.Context, key client.ObjectKey) (T, error) {
 	obj := c.kind.New()
 	return obj, c.live.Get(ctx, key, obj)
+}
+
+// keepTypeMeta gives to the apiVersion and kind of from. Typed clients decode neither; a cache sets both.
+func keepTypeMeta(from, to client.Object) {
+	if kind := from.GetObjectKind().GroupVersionKind(); !kind.Empty() {
+		to.GetObjectKind().SetGroupVersionKind(kind)
+	}
 }
 
 // describe names an object in errors: "Database default/a".

@@ -3,11 +3,11 @@
 // Two reconciles that overlap (two replicas in a leader hand-over, or one that reads a stale cache) can both see that
 // status.plan is nil, both make a plan, and the second blind patch erases the first. The cure is an optimistic lock on
 // every status write, against the state that the decision was made on. statuspatcher-gen emits a StatusClient and a
-// StatusPatcher a kind, which do just that and leave no other way; this package is what they share.
+// StatusPatcher for each kind, which do just that and leave no other way; this package is what they share.
 //
 // # The one way to use it
 //
-// A StatusClient is made once, where the controller is set up. Reconcile fetches through it, changes the object's Status
+// A StatusClient is made where the controller is set up, or in each reconcile, which costs next to nothing. Reconcile fetches through it, changes the object's Status
 // in place, as do the functions it calls, and flushes once:
 //
 //	func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
@@ -25,8 +25,18 @@
 //
 // Fetch captures the base: the status, and the version it was read at. Flush writes what changed since, in one merge
 // patch that the API server refuses when the object has changed; with nothing changed it sends nothing. Finalizers and
-// labels are written with PatchMetadata, which moves the base along: an Update or Patch of your own between Fetch and
-// Flush would make the Flush fail with ErrStaleBase.
+// labels are written with PatchMetadata, and the spec with PatchSpec, which move the base along: an Update or Patch of your
+// own between Fetch and Flush would make the Flush fail with ErrStaleBase.
+//
+// FlushOnSuccess is for a reconcile that must report nothing if it failed: one that edits the status before a step that can
+// fail, and must find the old status when it tries again.
+//
+// # Objects that are passed around
+//
+// Code that reads an object in one function and writes its status in another reads with Get of the StatusClient and writes with
+// its Flush. The base is found by the object's UID and resourceVersion, so nothing but the object needs to be passed along,
+// and it may be a copy, a list item, or what a Create or Update returned. FlushObject does the same for an object whose kind
+// is not known at compile time, and StatusPatcher is the interface over all generated patchers.
 //
 // # Flush or Retry
 //
@@ -42,7 +52,8 @@
 //     next reconcile decides on the newer object. It is no failure, and needs no log line or exponential backoff.
 //   - ErrUnknownOutcome: the error. The request was sent and no answer came. If it landed, the next reconcile sees it.
 //   - a NotFound: client.IgnoreNotFound(err). The object is gone.
-//   - ErrStaleBase, ErrPendingChanges, ErrNoLiveReader: the error. The code that calls the patcher has a mistake, and the
+//   - ErrInvalidCondition: the error. Everything but that condition was written.
+//   - ErrStaleBase, ErrPendingChanges, ErrNoBase, ErrNoLiveReader, ErrInsideMutate: the error. The code that calls the patcher has a mistake, and the
 //     text says which.
 //   - ErrNoStatusSubresource: the error. The CRD that is installed lacks the status subresource.
 //   - any other, such as an Invalid or a Forbidden: the error. The API server refused the write, and says why. A

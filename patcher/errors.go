@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The errors below are tested with errors.Is; the text that wraps them names the kind and the object, and the mend.
+// Match the errors below with errors.Is. The text that wraps them names the kind and the object, and says how to fix it.
 var (
 	// ErrStaleBase: there is something to write, and the object's resourceVersion is no longer the base's. Somebody wrote
 	// or read the object behind the patcher: write metadata with PatchMetadata, re-read with Refresh.
@@ -27,6 +27,16 @@ var (
 	ErrNoStatusSubresource = errors.New("the kind has no status subresource")
 	// ErrNoLiveReader: the call needs a live read, and the StatusClient was made with NoLiveReader.
 	ErrNoLiveReader = errors.New("no live reader")
+	// ErrNoBase: the object was passed to Flush or Patcher, the state that it was read in is not remembered, and the options
+	// of the StatusClient leave nowhere to read it from. Read the object through the StatusClient, or call For before the
+	// first edit.
+	ErrNoBase = errors.New("the state that the object was read in is not known")
+	// ErrInvalidCondition: SetCondition was given a condition that the API server would refuse. It was left out, and
+	// everything else that had changed was written.
+	ErrInvalidCondition = errors.New("a condition is invalid")
+	// ErrInsideMutate: a patcher was flushed, retried or refreshed inside the mutate function of its own Retry. The status
+	// that mutate leaves is written when it returns.
+	ErrInsideMutate = errors.New("the patcher was called inside its own Retry")
 	// ErrUnknownOutcome: the request was sent and no answer came back, so the write may have landed or not. The base is as
 	// it was: if the write did land, the next one conflicts, and nothing is lost or written twice.
 	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
@@ -45,6 +55,8 @@ type ConflictError struct {
 	// Attempts counts the writes that were refused: 1 for Flush, more for Retry.
 	Attempts int
 
+	// unsettled tells that the base may still be good: the live read that would have rebased the write failed.
+	unsettled    bool
 	requeueAfter time.Duration
 	err          error
 }
@@ -71,3 +83,27 @@ type stopError struct {
 func (e *stopError) Error() string { return e.text }
 
 func (e *stopError) Unwrap() error { return e.reason }
+
+// A goneError says that a live read found no object of that name. It wraps the API server's NotFound.
+type goneError struct {
+	text string
+	err  error
+}
+
+func (e *goneError) Error() string { return e.text }
+
+func (e *goneError) Unwrap() error { return e.err }
+
+// isRefusal reports whether err, which a patcher returned, says that its base will be refused again: the object has
+// changed, is another one, or is gone.
+func isRefusal(err error) bool {
+	var conflict *ConflictError
+	var gone *goneError
+	switch {
+	case errors.As(err, &conflict):
+		return !conflict.unsettled
+	case errors.As(err, &gone):
+		return true
+	}
+	return errors.Is(err, ErrReplaced)
+}

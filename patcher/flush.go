@@ -4,50 +4,87 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Flush writes what changed in the status since the base, in one merge patch under the optimistic lock, and moves the
-// base to what the server answered. With nothing changed there is no request. It may be called any number of times.
+// base to what the server answered. If nothing changed, there is no request, and the status is left alone. Flush may be
+// called any number of times.
 //
-// Errors: a *ConflictError when the object changed since it was read; ErrStaleBase; ErrNoStatusSubresource;
+// Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; ErrNoStatusSubresource;
 // ErrUnknownOutcome; the API server's own. On an error neither the object nor the base has changed, so what was not
-// written is still in the next diff.
+// written is still in the next diff. Once the API server has refused the base, because the object changed, was replaced or
+// is gone, later calls return the same error without a request, until Refresh or a Retry that succeeds.
 //
-// Where the server stores exactly what was sent, the object's status stays in place, and pointers into it stay good.
-// Where it does not (defaults, pruned fields), the status is replaced by the answer.
+// If the server stores exactly what was sent, the object's status stays in place, and pointers into it stay good. If it
+// does not (defaults, pruned fields), the status is replaced by the answer.
 func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
+	if p.inside {
+		return "", p.insideMutate("Flush")
+	}
+	if p.isIdle() {
+		return ResultUnchanged, nil
+	}
 	t := p.client.begin(OperationFlush)
 	result, err := p.flush(ctx, &t)
-	return p.client.end(ctx, p.key(), t, result, err)
+	if err == nil {
+		err = p.problem()
+	}
+	result, err = p.client.end(ctx, p.key(), t, result, err)
+	p.note(err)
+	return result, err
+}
+
+// isIdle reports whether a Flush has nothing to send and nobody to tell.
+func (p *Patcher[T, S]) isIdle() bool {
+	return p.client.options.observer == nil && len(p.problems) == 0 && p.client.kind.Equal(&p.base.status, p.status())
 }
 
 func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
-	if p.client.kind.Equal(&p.base.status, p.status()) {
-		return p.unchanged(), nil
-	}
-	d, err := p.client.change(&p.base.status, p.status())
+	d, err := p.client.diff(&p.base.status, p.status())
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", p.describe(), err)
 	case d == nil:
-		// Where only the JSON is equal, the status gets the base's exact value back.
-		p.replaceStatus(&p.base.status)
-		return p.unchanged(), nil
+		return ResultUnchanged, nil
 	case p.isStale():
 		return "", p.staleBase()
+	case p.refused != nil:
+		return "", p.refused
 	}
-	before := p.base.status
+	before := p.base
 	result, err := p.write(ctx, d, t)
 	if err != nil {
 		return "", err
 	}
-	p.flushed(&before)
+	if result != ResultUnchanged {
+		p.flushed(&before.status)
+	}
 	return result, nil
 }
 
-func (p *Patcher[T, S]) unchanged() Result {
-	p.client.streaks.end(p.key())
-	return ResultUnchanged
+// note remembers why the base was refused, so that it is not sent again, and which status was found invalid.
+func (p *Patcher[T, S]) note(err error) {
+	p.invalid = invalid[S]{}
+	switch {
+	case err == nil:
+	case isRefusal(err):
+		p.refused = err
+	case apierrors.IsInvalid(err):
+		p.invalid = invalid[S]{err: err, on: p.base, status: p.client.kind.statusCopy(p.status())}
+	}
+}
+
+// invalid is a status that the API server has found invalid, and the base that it was a change of.
+type invalid[S any] struct {
+	err    error
+	on     *base[S]
+	status *S
+}
+
+func (p *Patcher[T, S]) isInvalidStill() bool {
+	return p.invalid.err != nil && p.invalid.on == p.base && p.client.kind.Equal(p.invalid.status, p.status())
 }
 
 func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Result, error) {
@@ -59,26 +96,37 @@ func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Resu
 	if err != nil {
 		return "", err
 	}
-	p.acknowledge(d, answer)
+	if answer.GetResourceVersion() == p.base.identity.resourceVersion {
+		// The server stored nothing: it set the fields back to their defaults, or was only asked to try (a dry run).
+		p.showAnswer(d, answer)
+		return ResultUnchanged, nil
+	}
+	// A write of status changes no metadata, and what the caller read of it may be less than what the server has.
+	p.acknowledge(d, answer, p.base.metadata.clone())
 	return ResultPatched, nil
 }
 
 // acknowledge moves the base to the answer, and the caller's object with it as far as is the server's to say.
-func (p *Patcher[T, S]) acknowledge(d *change[S], answer T) {
+func (p *Patcher[T, S]) acknowledge(d *change[S], answer T, m metadata) {
+	p.showAnswer(d, answer)
+	p.moveTo(answer, &base[S]{status: *p.client.kind.Status(answer), identity: identityOf(answer), metadata: m})
+}
+
+// showAnswer leaves the caller's status in place if the server's answer is what was sent.
+func (p *Patcher[T, S]) showAnswer(d *change[S], answer T) {
 	answered := p.client.kind.Status(answer)
 	if stored, err := p.client.equalStatus(&d.sent, answered); err == nil && stored {
 		p.keepInPlace(d)
 	} else {
 		p.replaceStatus(answered)
 	}
-	p.base.status = *answered
-	p.moveTo(answer)
 }
 
-// moveTo takes the answer's version over. Managed fields belong to the server: stale ones in a later Update would take
-// the ownership of this write back.
-func (p *Patcher[T, S]) moveTo(answer T) {
-	p.base.identity, p.base.metadata = identityOf(answer), metadataOf(answer)
+// moveTo makes b, the state of the answer, the base, and takes the answer's version over. Managed fields belong to the
+// server: stale ones in a later Update would take the ownership of this write back.
+func (p *Patcher[T, S]) moveTo(answer T, b *base[S]) {
+	p.base = b
+	p.client.remember(p.key(), b)
 	p.obj.SetResourceVersion(answer.GetResourceVersion())
 	if len(p.obj.GetManagedFields()) > 0 {
 		p.obj.SetManagedFields(answer.GetManagedFields())
@@ -87,9 +135,7 @@ func (p *Patcher[T, S]) moveTo(answer T) {
 
 // keepInPlace leaves the caller's status where it is, but for the conditions that were normalised for sending.
 func (p *Patcher[T, S]) keepInPlace(d *change[S]) {
-	if p.client.kind.Conditions != nil {
-		copy(*p.client.kind.Conditions(p.status()), *p.client.kind.Conditions(&d.sent))
-	}
+	copy(p.client.kind.readConditions(p.status()), p.client.kind.readConditions(&d.sent))
 }
 
 func (p *Patcher[T, S]) replaceStatus(from *S) {
@@ -101,6 +147,10 @@ func (p *Patcher[T, S]) replaceStatus(from *S) {
 func (p *Patcher[T, S]) staleBase() error {
 	return fmt.Errorf("%s: %w: it has resourceVersion %q, the base %q; write metadata with PatchMetadata, or Refresh after a write or a read of your own",
 		p.describe(), ErrStaleBase, p.obj.GetResourceVersion(), p.base.identity.resourceVersion)
+}
+
+func (p *Patcher[T, S]) insideMutate(operation string) error {
+	return fmt.Errorf("%s: %s: %w: change the object that mutate is given, and return", p.describe(), operation, ErrInsideMutate)
 }
 
 func (p *Patcher[T, S]) describe() string { return p.client.describe(p.key()) }

@@ -8,37 +8,87 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// lastWrite is how long the write may take that a reconcile makes after its context has ended.
+// lastWrite is how long a write may take that a reconcile makes when it returns, after its context has ended.
 const lastWrite = 5 * time.Second
 
-// FlushOnReturn flushes when a reconcile returns, by whichever return. Generated code passes what recover() answered in
+// FlushOnReturn flushes when a reconcile returns, by whichever return. Generated code passes what recover() returned in
 // the deferred method itself; after a panic nothing is written and the panic goes on.
 //
 // With *err nil, a conflict becomes the quiet requeue of RequeueOnConflict, the earlier of two RequeueAfters wins, and any
-// other error becomes *err. With *err set, both errors are joined; a TerminalError is then no longer terminal, since the
-// status that would explain it did not land. When ctx is already done, the write gets five seconds of its own: the
-// status that tells the user why must land.
+// other error becomes *err. With *err set, both errors are joined, unless *err contains the same one already; a
+// TerminalError is then no longer terminal, since the status that would explain it did not land. If a live read finds the
+// object gone, there is nothing left to report, and no error. When ctx ends, before or during the write, the write has
+// five more seconds: the status that tells the user why must land.
+//
+// If result is nil, there is nowhere to put a requeue, and a conflict is an error. FlushOnReturn panics if err is nil.
 func (p *Patcher[T, S]) FlushOnReturn(ctx context.Context, panicking any, result *reconcile.Result, err *error) {
 	if panicking != nil {
 		panic(panicking)
 	}
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastWrite)
-		defer cancel()
+	if err == nil {
+		panic("statuspatcher: FlushOnReturn of a " + p.client.kind.Name + " needs a pointer to the error that the function returns: name its results")
 	}
-	_, flushErr := p.Flush(ctx)
+	flushErr := p.flushAtLast(ctx, *err)
+	var gone *goneError
 	switch {
-	case flushErr == nil:
-	case *err != nil:
-		*err = errors.Join(retriable(*err), flushErr)
+	case flushErr == nil || errors.As(flushErr, &gone):
+	case *err == nil:
+		*err = requeueInstead(flushErr, result)
+	case errors.Is(*err, flushErr):
+		*err = retriable(*err)
 	default:
-		requeue, left := RequeueOnConflict(flushErr)
-		*err = left
-		if left == nil && (result.RequeueAfter == 0 || requeue.RequeueAfter < result.RequeueAfter) {
-			result.RequeueAfter = requeue.RequeueAfter
-		}
+		*err = errors.Join(retriable(*err), flushErr)
 	}
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must not report anything if it failed: it flushes only if *err is
+// nil and nothing panicked. Otherwise the edits are dropped with the object, and *err stays as it is.
+func (p *Patcher[T, S]) FlushOnSuccess(ctx context.Context, panicking any, result *reconcile.Result, err *error) {
+	if panicking == nil && err != nil && *err != nil {
+		return
+	}
+	p.FlushOnReturn(ctx, panicking, result, err)
+}
+
+// flushAtLast flushes, with the grace that a last write has, unless the reconcile already returns the error that the same
+// status met on the same base.
+func (p *Patcher[T, S]) flushAtLast(ctx context.Context, returned error) error {
+	if p.isIdle() {
+		return nil
+	}
+	if p.isInvalidStill() && errors.Is(returned, p.invalid.err) {
+		return p.invalid.err
+	}
+	ctx, cancel := withGrace(ctx)
+	defer cancel()
+	_, err := p.Flush(ctx)
+	return err
+}
+
+// withGrace returns a context that ends lastWrite after ctx does.
+func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	graced, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-graced.Done():
+		case <-time.After(lastWrite):
+			cancel()
+		}
+	})
+	return graced, func() { stop(); cancel() }
+}
+
+func requeueInstead(err error, result *reconcile.Result) error {
+	requeue, left := RequeueOnConflict(err)
+	switch {
+	case left != nil:
+		return left
+	case result == nil:
+		return err
+	case result.RequeueAfter == 0 || requeue.RequeueAfter < result.RequeueAfter:
+		result.RequeueAfter = requeue.RequeueAfter
+	}
+	return nil
 }
 
 func retriable(err error) error {
@@ -48,7 +98,7 @@ func retriable(err error) error {
 	return err
 }
 
-// notTerminal is an error that was terminal: it answers everything as before, but that.
+// notTerminal is an error that was terminal, and is otherwise the same.
 type notTerminal struct{ err error }
 
 func (e *notTerminal) Error() string { return e.err.Error() }

@@ -1,12 +1,16 @@
 package patcher
 
 import (
+	"reflect"
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // A Kind is what the runtime must know of an API type to patch its status: how to reach the status without reflection
-// and how to compare it. Generated code declares one a kind; nobody writes it by hand.
+// and how to compare it. Generated code declares one for each kind, as XKind; nobody writes it by hand. A Kind must not be
+// copied after its first use: what is read of the type by reflection, and what is remembered of its objects, is in it.
 //
 // T is the pointer to the API type, *v1.Database; S is the type of its Status field, v1.DatabaseStatus.
 type Kind[T client.Object, S any] struct {
@@ -26,10 +30,54 @@ type Kind[T client.Object, S any] struct {
 	// Trim clears, in both, each field that is equal in both and whose zero value has no JSON: what it leaves is all
 	// that a diff needs. The arguments are shallow copies; Trim assigns to their fields and follows no pointer.
 	Trim func(base, status *S)
-	// Conditions returns where in the status the conditions are; nil for a kind without.
+	// Conditions returns where in the status the conditions are; nil for a kind without, and for a status that is a nil
+	// pointer.
 	Conditions func(*S) *[]metav1.Condition
-	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without.
+	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without, and for a status
+	// that is a nil pointer.
 	ObservedGeneration func(*S) *int64
+	// Make makes an empty status of a nil pointer; nil for a kind whose status is not a pointer.
+	Make func(*S)
+
+	once     sync.Once
+	tables   tables
+	memories memories[S]
+	scratch  scratches[T]
+}
+
+// tables are what is read of the status type by reflection, once for each kind.
+type tables struct {
+	fields *fields
+	hiding hiding
+	texts  texts
+}
+
+func (k *Kind[T, S]) statusTables() tables {
+	k.once.Do(func() {
+		t := reflect.TypeFor[S]()
+		fields := fieldsOf(t)
+		k.tables = tables{fields: fields, hiding: fields.hiding(), texts: textsOf(t)}
+	})
+	return k.tables
+}
+
+// readConditions returns the conditions of status, which it does not change.
+func (k *Kind[T, S]) readConditions(status *S) []metav1.Condition {
+	if k.Conditions == nil {
+		return nil
+	}
+	if conditions := k.Conditions(status); conditions != nil {
+		return *conditions
+	}
+	return nil
+}
+
+// made returns status, in which there is now a place for every field.
+func (k *Kind[T, S]) made(status *S) *S {
+	if k.Make != nil {
+		k.Make(status)
+	}
+	return status
 }
 
 func (k *Kind[T, S]) statusCopy(status *S) *S {

@@ -42,6 +42,7 @@ const (
 	OperationFlush         Operation = "flush"          // Flush, and FlushOnReturn
 	OperationRetry         Operation = "retry"          // Retry of a patcher or a StatusClient
 	OperationPatchMetadata Operation = "patch_metadata" // PatchMetadata
+	OperationPatchSpec     Operation = "patch_spec"     // PatchSpec
 )
 
 // An ErrorClass says what kind of error ended a call. There are few, so that it can be a metric's label.
@@ -50,7 +51,7 @@ type ErrorClass string
 const (
 	ErrorConflict ErrorClass = "conflict"  // the object changed; the next reconcile decides again
 	ErrorStopped  ErrorClass = "stopped"   // Retry stopped: replaced, deleting, another generation
-	ErrorMisuse   ErrorClass = "misuse"    // stale base, pending changes, no live reader, no subresource
+	ErrorMisuse   ErrorClass = "misuse"    // a mistake in the code or the CRD: a stale base, pending changes, an invalid condition
 	ErrorGone     ErrorClass = "not_found" // the object does not exist
 	ErrorUnknown  ErrorClass = "unknown"   // sent, and no answer came back
 	ErrorCanceled ErrorClass = "canceled"  // the context ended before anything was sent
@@ -64,7 +65,7 @@ func classify(err error) ErrorClass {
 		targets []error
 	}{
 		{ErrorStopped, []error{ErrGenerationChanged, ErrReplaced, ErrDeleting}},
-		{ErrorMisuse, []error{ErrStaleBase, ErrPendingChanges, ErrNoStatusSubresource, ErrNoLiveReader}},
+		{ErrorMisuse, []error{ErrStaleBase, ErrPendingChanges, ErrNoStatusSubresource, ErrNoLiveReader, ErrNoBase, ErrInvalidCondition, ErrInsideMutate}},
 		{ErrorUnknown, []error{ErrUnknownOutcome}},
 		{ErrorCanceled, []error{context.Canceled, context.DeadlineExceeded}},
 	} {

@@ -11,6 +11,8 @@ type Option func(*options)
 type options struct {
 	rebase            bool
 	mirrorTransitions bool
+	sharedCache       bool
+	transformedCache  bool
 	observer          Observer
 	clock             Clock
 	jitter            func() float64
@@ -33,6 +35,17 @@ func RebaseOnConflict() Option { return func(o *options) { o.rebase = true } }
 // MirrorTransitionTimes sends lastTransitionTime as it stands, for conditions that mirror another object's. By default a
 // condition whose status did not change keeps the time of the base, however it was rebuilt.
 func MirrorTransitionTimes() Option { return func(o *options) { o.mirrorTransitions = true } }
+
+// CacheIsShared is for a manager whose cache hands out its own objects (cache.Options' UnsafeDisableDeepCopy, or
+// client.UnsafeDisableDeepCopy). For and Flush then give the caller's object a status of its own before anything is
+// written to it, so call For before the first edit; and the cache does not serve as a base, since edits may be in it.
+func CacheIsShared() Option { return func(o *options) { o.sharedCache = true } }
+
+// CacheIsTransformed is for a manager whose cache strips fields from its objects (cache.Options' DefaultTransform and
+// ByObject.Transform). A live read then does not serve as the base of an object from the cache: fields that the transform
+// strips from status would look as if they had been deleted. RebaseOnConflict then compares the labels and annotations
+// that the object has, not those that only the server has.
+func CacheIsTransformed() Option { return func(o *options) { o.transformedCache = true } }
 
 // WithObserver reports every Flush, Retry and PatchMetadata to observer.
 func WithObserver(observer Observer) Option { return func(o *options) { o.observer = observer } }

@@ -13,21 +13,28 @@ type Patcher[T client.Object, S any] struct {
 	client *Client[T, S]
 	// obj is the caller's own pointer.
 	obj  T
-	base base[S]
+	base *base[S]
 	// active and generation are what the condition helpers work on and stamp: obj and the generation it was read with, or
 	// inside Retry's mutate those of the current attempt.
 	active     T
 	generation int64
 	onFlushed  []func(before, after *S)
-	// room holds the text of the first metadata, so that a patcher is one allocation.
-	room [12]string
+	// refused is what the API server answered when it refused the base; such a base is not sent again.
+	refused error
+	// invalid is what it found invalid.
+	invalid invalid[S]
+	// problems are the conditions that were left out since the last write.
+	problems []string
+	// stamped is the generation of another object to stamp; 0 for the object's own.
+	stamped int64
+	// inside is set while a mutate of Retry runs.
+	inside bool
+	// first is the base of a patcher that shares it with nobody, so that a patcher is one allocation.
+	first base[S]
 }
 
-// open starts a patcher on obj, whose status the base still lacks.
-func (p *Patcher[T, S]) open(c *Client[T, S], obj T) {
-	p.client, p.obj, p.active, p.generation = c, obj, obj, obj.GetGeneration()
-	p.base.identity = identityOf(obj)
-	p.base.metadata.read(obj, p.room[:0])
+func (p *Patcher[T, S]) open(c *Client[T, S], obj T, b *base[S]) {
+	p.client, p.obj, p.base, p.active, p.generation = c, obj, b, obj, obj.GetGeneration()
 }
 
 // Object returns the object that was fetched or passed to For. Callees may change its Status through any pointer.
@@ -43,13 +50,17 @@ func (p *Patcher[T, S]) Changed() bool {
 }
 
 // OnFlushed calls f after each write of status that landed, with copies of the status before and after it. It is the
-// place for events and metrics that must not tell of what did not happen.
+// place for events and metrics that must not report what did not happen: f is not called for a write by which the server
+// stored nothing new, such as a dry run.
 func (p *Patcher[T, S]) OnFlushed(f func(before, after *S)) { p.onFlushed = append(p.onFlushed, f) }
 
 // Refresh reads the object live into the patcher and the caller's object, and discards unsaved edits: the way out after
 // a conflict when the reconcile is to go on. Errors: ErrNoLiveReader; the API server's own, such as a NotFound. On an error nothing
 // has changed.
 func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
+	if p.inside {
+		return p.insideMutate("Refresh")
+	}
 	fresh, err := p.client.readLive(ctx, p.key())
 	if err != nil {
 		return fmt.Errorf("%s: Refresh: %w", p.describe(), err)
@@ -58,11 +69,17 @@ func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
 	return nil
 }
 
+// Discard drops the edits of status that were not saved: the status becomes the base's, without a read. Pointers into the
+// status that were taken before point to the discarded one.
+func (p *Patcher[T, S]) Discard() { p.replaceStatus(&p.base.status) }
+
 // restart makes fresh, which nobody else holds, the base and the caller's object.
 func (p *Patcher[T, S]) restart(fresh T) {
-	p.base = p.client.capture(fresh)
+	p.base = p.client.capture(fresh, new(base[S]))
+	p.client.remember(p.key(), p.base)
+	keepTypeMeta(p.obj, fresh)
 	p.client.kind.Assign(p.obj, fresh)
-	p.generation = fresh.GetGeneration()
+	p.generation, p.refused, p.invalid = fresh.GetGeneration(), nil, invalid[S]{}
 }
 
 func (p *Patcher[T, S]) status() *S { return p.client.kind.Status(p.obj) }

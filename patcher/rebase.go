@@ -15,14 +15,18 @@ func (p *Patcher[T, S]) rebase(ctx context.Context, d *change[S], conflict *Conf
 		return "", conflict
 	}
 	live, err := p.client.readLive(ctx, p.key())
-	if err != nil || !p.decidedOn(live) {
+	if err != nil {
+		conflict.unsettled = true
+		return "", conflict
+	}
+	if !p.decidedOn(live) {
 		return "", conflict
 	}
 	answer, err := p.client.writeStatus(ctx, p.key(), identityOf(live), d, t)
 	if err != nil {
 		return "", err
 	}
-	p.acknowledge(d, answer)
+	p.acknowledge(d, answer, metadataOf(answer))
 	// Without the live metadata the caller's next Update would remove what the other controller wrote.
 	p.base.metadata.copyTo(p.obj)
 	return ResultRebased, nil
@@ -32,7 +36,7 @@ func (p *Patcher[T, S]) rebase(ctx context.Context, d *change[S], conflict *Conf
 func (p *Patcher[T, S]) decidedOn(live T) bool {
 	base, now := p.base.identity, identityOf(live)
 	if !base.isSame(now) || base.generation != now.generation ||
-		!base.deletionTimestamp.Equal(now.deletionTimestamp) || !p.base.metadata.sameLabels(live) {
+		!base.deletionTimestamp.Equal(&now.deletionTimestamp) || !p.sameLabels(live) {
 		return false
 	}
 	if now.generation == 0 && !sameBody(p.obj, live) {
@@ -40,6 +44,14 @@ func (p *Patcher[T, S]) decidedOn(live T) bool {
 	}
 	equal, err := p.client.equalStatus(&p.base.status, p.client.kind.Status(live))
 	return err == nil && equal
+}
+
+// sameLabels compares labels and annotations. From a cache that strips some annotations, those that are left decide.
+func (p *Patcher[T, S]) sameLabels(live T) bool {
+	if p.client.options.transformedCache {
+		return p.base.metadata.isPartOf(live)
+	}
+	return p.base.metadata.sameLabels(live)
 }
 
 // sameBody compares all but metadata and status, for kinds whose generation does not tell that the spec changed.

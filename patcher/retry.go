@@ -14,21 +14,53 @@ import (
 // If mutate fails, nothing is written and its error is returned.
 //
 // Errors: mutate's; a *ConflictError when the attempts are used up; ErrDeleting, unless AllowDeleting; ErrNoLiveReader;
-// the API server's own.
+// ErrPendingChanges if mutate changed more than the status; the API server's own.
 func (c *Client[T, S]) Retry(ctx context.Context, key client.ObjectKey, mutate func(T) error, opts ...RetryOption) (Result, error) {
 	t := c.begin(OperationRetry)
 	r := retry[T, S]{client: c, key: key, mutate: mutate, options: newRetryOptions(opts), tally: &t}
-	result, err := r.fromLive(ctx)
-	return c.end(ctx, key, t, result, err)
+	landed, err := r.fromLive(ctx)
+	return c.end(ctx, key, t, landed.result, err)
+}
+
+// RetryWith is Retry for a decision that also uses the patcher p, which is new: inside mutate it sets conditions on the
+// object of the current attempt, and what mutate registers with OnFlushed is called if that attempt lands. Afterwards p is
+// a patcher on the object that is returned: the state that landed.
+func (c *Client[T, S]) RetryWith(ctx context.Context, key client.ObjectKey, p *Patcher[T, S], mutate func(T) error, opts ...RetryOption) (T, Result, error) {
+	t := c.begin(OperationRetry)
+	r := retry[T, S]{client: c, key: key, options: newRetryOptions(opts), tally: &t}
+	r.mutate = func(obj T) error {
+		p.open(c, obj, r.base)
+		p.onFlushed, p.problems = nil, nil
+		return p.decide(obj, mutate)
+	}
+	landed, err := r.fromLive(ctx)
+	if err == nil {
+		p.open(c, landed.obj, &base[S]{})
+		p.restart(landed.obj)
+		err = p.problem()
+	}
+	if landed.result == ResultPatched {
+		p.flushed(&landed.before)
+	}
+	result, err := c.end(ctx, key, t, landed.result, err)
+	if err != nil {
+		var none T
+		return none, result, err
+	}
+	return p.obj, result, nil
 }
 
 // Retry runs mutate on a copy of the object and writes the status that it leaves; after a conflict it reads live and runs
-// mutate again. It is for decisions that depend on nothing but the object. The caller's object changes only when Retry
-// succeeds, and is then, whole, the state that landed.
+// mutate again. It is for decisions that depend on nothing but the object. mutate may change the status only. The caller's
+// object changes only if Retry succeeds, and is then the state that landed; edits of the spec that were not saved stay, if
+// the spec has not changed on the server.
 //
 // Errors: mutate's; a *ConflictError when the attempts are used up; ErrPendingChanges; ErrStaleBase; ErrReplaced;
 // ErrDeleting; ErrGenerationChanged; ErrNoLiveReader; the API server's own, such as a NotFound.
 func (p *Patcher[T, S]) Retry(ctx context.Context, mutate func(T) error, opts ...RetryOption) (Result, error) {
+	if p.inside {
+		return "", p.insideMutate("Retry")
+	}
 	t := p.client.begin(OperationRetry)
 	result, err := p.retry(ctx, mutate, newRetryOptions(opts), &t)
 	return p.client.end(ctx, p.key(), t, result, err)
@@ -41,28 +73,51 @@ func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retry
 	case p.isStale():
 		return "", p.staleBase()
 	case p.Changed() || !p.base.metadata.equals(p.obj):
-		return "", fmt.Errorf("%s: Retry: %w: Flush first, or make the edits inside mutate", p.describe(), ErrPendingChanges)
+		return "", fmt.Errorf("%s: Retry: %w: Flush or Discard first, or make the edits inside mutate", p.describe(), ErrPendingChanges)
 	}
 	active, generation := p.active, p.generation
 	defer func() { p.active, p.generation = active, generation }()
 
-	fetched := p.base.identity
-	r := retry[T, S]{client: p.client, key: p.key(), options: o, tally: t, fetched: &fetched, mutate: func(obj T) error {
+	r := retry[T, S]{client: p.client, key: p.key(), options: o, tally: t, fetched: &p.base.identity, body: p.obj, mutate: func(obj T) error {
 		p.active, p.generation = obj, obj.GetGeneration()
-		return mutate(obj)
+		return p.decide(obj, mutate)
 	}}
-	landed, err := r.run(ctx, p.obj, p.base)
+	landed, err := r.start(ctx, p.obj, p.base, p.refused != nil)
 	if err != nil {
+		if r.refused {
+			p.refused = err
+		}
 		return "", err
 	}
-	if landed.result == ResultPatched || landed.obj.GetResourceVersion() != fetched.resourceVersion {
-		p.restart(landed.obj)
+	if landed.result == ResultPatched || landed.obj.GetResourceVersion() != p.base.identity.resourceVersion {
+		p.land(landed.obj, o.allowNewerGeneration && landed.on != p.base.identity.resourceVersion)
 		generation = p.generation
 	}
 	if landed.result == ResultPatched {
 		p.flushed(&landed.before)
 	}
-	return landed.result, nil
+	return landed.result, p.problem()
+}
+
+// decide runs mutate, during which the patcher's own operations make no sense.
+func (p *Patcher[T, S]) decide(obj T, mutate func(T) error) error {
+	p.inside, p.problems = true, nil
+	defer func() { p.inside = false }()
+	return mutate(obj)
+}
+
+// land makes what landed the base and the caller's object. Edits of the spec that the caller has not saved stay in the
+// object, unless the spec may have changed on the server: then they would be edits of something else.
+func (p *Patcher[T, S]) land(landed T, specMayDiffer bool) {
+	if specMayDiffer {
+		p.restart(landed)
+		return
+	}
+	kept := p.client.kind.New()
+	p.client.kind.Assign(kept, p.obj)
+	copyMetadata(landed, kept)
+	*p.client.kind.Status(kept) = *p.client.kind.Status(landed)
+	p.restart(kept)
 }
 
 // retry is one call of Retry.
@@ -74,29 +129,48 @@ type retry[T client.Object, S any] struct {
 	tally   *tally
 	// fetched is the object that the caller has decided on before; nil when it has decided nothing.
 	fetched *identity
+	// body has the spec that was decided on, for kinds whose generation does not show that it changed.
+	body client.Object
+	// base is that of the current attempt.
+	base *base[S]
+	// refused is set if Retry ends because the API server refused the base that the caller has.
+	refused bool
 }
 
 // landing is what a Retry that succeeded ends on.
 type landing[T client.Object, S any] struct {
 	obj    T
 	before S
+	// on is the version that it landed on.
+	on     string
 	result Result
 }
 
-func (r *retry[T, S]) fromLive(ctx context.Context) (Result, error) {
+func (r *retry[T, S]) fromLive(ctx context.Context) (landed landing[T, S], err error) {
 	if !r.client.hasLiveReader() {
-		return "", fmt.Errorf("%s: Retry: %w: pass mgr.GetAPIReader() where the StatusClient is made", r.client.describe(r.key), ErrNoLiveReader)
+		return landed, fmt.Errorf("%s: Retry: %w: pass mgr.GetAPIReader() where the StatusClient is made", r.client.describe(r.key), ErrNoLiveReader)
 	}
 	obj, err := r.client.readLive(ctx, r.key)
 	if err != nil {
-		return "", r.unread(err)
+		return landed, r.unread(err)
 	}
-	landed, err := r.run(ctx, obj, r.client.capture(obj))
-	return landed.result, err
+	r.key = client.ObjectKeyFromObject(obj)
+	return r.run(ctx, obj, r.client.capture(obj, new(base[S])))
+}
+
+// start makes attempts, the first on what the caller has, unless its base was refused before.
+func (r *retry[T, S]) start(ctx context.Context, obj T, b *base[S], refused bool) (landed landing[T, S], err error) {
+	if refused {
+		if obj, err = r.reread(ctx, b.identity); err != nil {
+			return landed, err
+		}
+		b = r.client.capture(obj, new(base[S]))
+	}
+	return r.run(ctx, obj, b)
 }
 
 // run makes attempts, the first on obj, until one lands, or fails with anything but a conflict. It does not change obj.
-func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S], error) {
+func (r *retry[T, S]) run(ctx context.Context, obj T, b *base[S]) (landing[T, S], error) {
 	clock := r.client.options.clock
 	began := clock.Now()
 	for {
@@ -105,6 +179,7 @@ func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S],
 		case refused == nil:
 			return landed, err
 		case r.tally.attempts >= r.options.attempts:
+			r.refused = true
 			return landed, refused
 		}
 		if err := r.wait(ctx, clock.Now().Sub(began)); err != nil {
@@ -114,19 +189,23 @@ func (r *retry[T, S]) run(ctx context.Context, obj T, b base[S]) (landing[T, S],
 		if obj, err = r.reread(ctx, b.identity); err != nil {
 			return landed, err
 		}
-		b = r.client.capture(obj)
+		b = r.client.capture(obj, new(base[S]))
 	}
 }
 
 // attempt decides and writes once. Only a conflict of its own write is refused; one that mutate returns is mutate's error.
-func (r *retry[T, S]) attempt(ctx context.Context, obj T, b base[S]) (landed landing[T, S], refused *ConflictError, err error) {
-	landed = landing[T, S]{obj: obj, before: b.status, result: ResultUnchanged}
-	if err := r.mayWrite(b.identity); err != nil {
+func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed landing[T, S], refused *ConflictError, err error) {
+	landed = landing[T, S]{obj: obj, before: b.status, on: b.identity.resourceVersion, result: ResultUnchanged}
+	if err := r.mayWrite(b.identity, obj); err != nil {
 		return landed, nil, err
 	}
+	r.base = b
 	work := r.client.kind.objectCopy(obj)
 	if err := r.mutate(work); err != nil {
 		return landed, nil, err
+	}
+	if err := r.client.onlyStatusChanged(obj, work); err != nil {
+		return landed, nil, fmt.Errorf("%s: Retry: %w", r.client.describe(r.key), err)
 	}
 	d, err := r.client.diff(&b.status, r.client.kind.Status(work))
 	if err != nil {
@@ -141,18 +220,24 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b base[S]) (landed lan
 		return landed, refused, err
 	}
 	landed.obj, landed.result = answer, ResultPatched
+	if answer.GetResourceVersion() == b.identity.resourceVersion {
+		landed.result = ResultUnchanged // the server stored nothing, as in Flush
+	}
 	return landed, nil, nil
 }
 
 // mayWrite stops a Retry on an object that is not the one that was decided on any more.
-func (r *retry[T, S]) mayWrite(now identity) error {
+func (r *retry[T, S]) mayWrite(now identity, obj T) error {
 	switch {
 	case r.fetched != nil && !r.fetched.isSame(now):
+		r.refused = true
 		return r.stop(ErrReplaced, fmt.Sprintf("it has UID %s, not %s", now.uid, r.fetched.uid))
 	case now.deleting() && !r.options.allowDeleting:
 		return r.stop(ErrDeleting, "pass patcher.AllowDeleting() to write its status all the same")
 	case r.fetched != nil && !r.options.allowNewerGeneration && r.specChanged(now):
 		return r.stop(ErrGenerationChanged, fmt.Sprintf("generation %d was read, and it has %d", r.fetched.generation, now.generation))
+	case r.body != nil && !r.options.allowNewerGeneration && now.generation == 0 && now.resourceVersion != r.fetched.resourceVersion && !sameBody(r.body, obj):
+		return r.stop(ErrGenerationChanged, "the kind has no generation, and the object differs in more than metadata and status")
 	}
 	return nil
 }

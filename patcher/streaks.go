@@ -7,35 +7,47 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// streaks counts each key's consecutive conflicts, so that requeues that follow them wait longer and longer and a key
-// that never wins is no silent hot loop.
+// streaks counts each key's consecutive conflicts, so that the requeues that follow them wait longer and longer and a key
+// that never wins does not become a silent hot loop. A write that lands ends the streak, and so does time; finding
+// nothing to write does not, since a conflict of the same reconcile may have gone before it.
 type streaks struct {
 	mu     sync.Mutex
-	counts map[client.ObjectKey]int
+	counts recent[client.ObjectKey, streak]
+}
+
+type streak struct {
+	count int
+	last  time.Time
 }
 
 const (
 	minRequeue = 20 * time.Millisecond
 	maxRequeue = 2 * time.Second
-	// maxStreaks bounds the memory that keys take which conflict and are then never written again.
-	maxStreaks = 4096
+	// forgiven is how long after a conflict the next one counts as the first again.
+	forgiven = time.Minute
 )
 
+func newStreaks() streaks {
+	return streaks{counts: recent[client.ObjectKey, streak]{limit: maxKeys, age: maxLag}}
+}
+
 // lengthen counts one more conflict of the key, and returns how many there were in a row.
-func (s *streaks) lengthen(key client.ObjectKey) int {
+func (s *streaks) lengthen(now time.Time, key client.ObjectKey) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.counts == nil || len(s.counts) >= maxStreaks {
-		s.counts = map[client.ObjectKey]int{}
+	streak, _ := s.counts.get(key)
+	if now.Sub(streak.last) > forgiven {
+		streak.count = 0
 	}
-	s.counts[key]++
-	return s.counts[key]
+	streak.count, streak.last = streak.count+1, now
+	s.counts.put(now, key, streak)
+	return streak.count
 }
 
 func (s *streaks) end(key client.ObjectKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.counts, key)
+	s.counts.delete(key)
 }
 
 // requeueDelay doubles from minRequeue to maxRequeue, and takes between half of that and all of it.

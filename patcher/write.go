@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -41,52 +38,62 @@ func (c *Client[T, S]) send(ctx context.Context, key client.ObjectKey, on identi
 	switch {
 	case err == nil:
 		if answer.GetResourceVersion() != on.resourceVersion {
-			c.superseded.add(key, on.resourceVersion)
+			c.memory.versions.replaced(c.options.clock.Now(), key, on.resourceVersion, answer.GetResourceVersion())
 		}
-		c.streaks.end(key)
+		c.memory.streaks.end(key)
 		return nil
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err) && !isDenied(err):
 		t.conflicts++
-		c.superseded.add(key, on.resourceVersion)
-		return &ConflictError{Kind: c.kind.Name, Key: key, ResourceVersion: on.resourceVersion, Attempts: t.attempts, err: err}
+		c.memory.versions.outdated(c.options.clock.Now(), key, on.resourceVersion)
+		return c.conflict(key, on.resourceVersion, t.attempts, err)
 	case apierrors.IsNotFound(err):
 		return c.settleNotFound(ctx, key, on, err)
 	case outcomeIsUnknown(err):
-		c.superseded.add(key, on.resourceVersion)
+		c.memory.versions.outdated(c.options.clock.Now(), key, on.resourceVersion)
 		return fmt.Errorf("%s: %w: %w", c.describe(key), ErrUnknownOutcome, err)
 	}
 	return fmt.Errorf("%s: not written: %w", c.describe(key), err)
 }
 
-// outcomeIsUnknown: the request may have reached the server, and no answer came, or the answer is that of somebody who does
-// not know: a proxy, or the aggregator, says 503 also when it lost the server after it had passed the request on. Every
-// other answer refuses.
-func outcomeIsUnknown(err error) bool {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return status.Status().Code >= 500
-	}
-	var op *net.OpError
-	neverSent := meta.IsNoMatchError(err) || runtime.IsNotRegisteredError(err) || errors.As(err, &op) && op.Op == "dial"
-	return !neverSent
+func (c *Client[T, S]) conflict(key client.ObjectKey, resourceVersion string, attempts int, err error) *ConflictError {
+	return &ConflictError{Kind: c.kind.Name, Key: key, ResourceVersion: resourceVersion, Attempts: attempts, err: err}
 }
 
 // settleNotFound tells a 404 for an object that is gone from a 404 for a subresource that does not exist: the server
 // answers the same for both, so one live read decides.
 func (c *Client[T, S]) settleNotFound(ctx context.Context, key client.ObjectKey, on identity, notFound error) error {
+	if !c.hasLiveReader() {
+		return c.settleUnread(key, on, notFound)
+	}
 	live, err := c.readLive(ctx, key)
 	switch {
 	case err == nil && on.isSame(identityOf(live)):
 		return fmt.Errorf("%s: %w: add +kubebuilder:subresource:status to the type and apply its CRD again (with the fake client, WithStatusSubresource): %w",
 			c.describe(key), ErrNoStatusSubresource, notFound)
-	case err == nil || apierrors.IsNotFound(err):
-		c.streaks.end(key)
-		if on.deleting() {
-			return errGone
-		}
-		return fmt.Errorf("%s: %w", c.describe(key), notFound)
+	case err == nil:
+		return fmt.Errorf("%s: %w: it has UID %s, not %s: %w", c.describe(key), ErrReplaced, live.GetUID(), on.uid, notFound)
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("%s: %w (the live read that would tell whether it is gone or has no status subresource: %w)", c.describe(key), notFound, err)
+	case isNotServed(err):
+		return fmt.Errorf("%s: the API server does not serve the kind, is its CRD installed? %w", c.describe(key), notFound)
 	}
-	return fmt.Errorf("%s: %w (the live read that would tell whether it is gone or has no status subresource: %w)", c.describe(key), notFound, err)
+	return c.gone(key, on, notFound)
+}
+
+// settleUnread takes the word of the write, since nothing can be read: an object that was being deleted is gone.
+func (c *Client[T, S]) settleUnread(key client.ObjectKey, on identity, notFound error) error {
+	if on.deleting() && !isNotServed(notFound) {
+		return c.gone(key, on, notFound)
+	}
+	return fmt.Errorf("%s: it is gone, or has no status subresource: %w", c.describe(key), notFound)
+}
+
+func (c *Client[T, S]) gone(key client.ObjectKey, on identity, notFound error) error {
+	c.memory.streaks.end(key)
+	if on.deleting() {
+		return errGone
+	}
+	return &goneError{text: fmt.Sprintf("%s: it is gone: %v", c.describe(key), notFound), err: notFound}
 }
 
 // delayed stamps the error that ends a call with how long a requeue should wait, longer with each conflict in a row. One
@@ -102,7 +109,7 @@ func (c *Client[T, S]) delayed(key client.ObjectKey, err error) error {
 		delay = &stop.requeueAfter
 	}
 	if delay != nil && *delay == 0 {
-		*delay = requeueDelay(c.streaks.lengthen(key), c.options.jitter)
+		*delay = requeueDelay(c.memory.streaks.lengthen(c.options.clock.Now(), key), c.options.jitter)
 	}
 	return err
 }

@@ -246,3 +246,19 @@ type ImageStatus struct { Digest string }
 		t.Error("the spec of a kind in a status is not compared")
 	}
 }
+
+// TestLocks: generated code copies no lock of a kind that holds one, as those with protobuf messages do.
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.write("api/v1/message.go", "package v1\n\nimport \"sync\"\n\n// Message is like one of protobuf.\ntype Message struct{ state sync.Mutex }\n\n// DeepCopyInto shares nothing.\nfunc (in *Message) DeepCopyInto(out *Message) {}\n")
+	m.replace("api/v1/types.go", "\tSpec   CellSpec   `json:\"spec,omitempty\"`", "\tSpec   Message   `json:\"spec,omitempty\"`")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\t*out = *in\n\tout.TypeMeta", "\tout.TypeMeta")
+	m.replace("api/v1/zz_generated.deepcopy.go", "\tout.Spec = in.Spec\n", "\tin.Spec.DeepCopyInto(&out.Spec)\n")
+	m.mustGenerate("paths=./...")
+	m.mustRun("go", "vet", "./...")
+	m.write(generatedFile, strings.Replace(m.read(generatedFile), "patcher.Assign[v1.Cell],", "func(dst, src *v1.Cell) { *dst = *src },", 1))
+	if out, err := m.command("go", "vet", "./api/v1/v1status"); err == nil || !strings.Contains(out, "copies lock value") {
+		t.Errorf("control: vet does not see the lock: %v\n%s", err, out)
+	}
+}

@@ -24,6 +24,10 @@ var mistakes = []struct {
 	{"L6 conflicts back off exponentially", backoff, "waits longer than 3s"},
 }
 
+// wrapCures are the mistakes that a client which checks status writes cures: decisions on a stale read. What happens after a
+// conflict, and what is written at all, is up to the operator's own code.
+const wrapCures = "L0"
+
 func TestMistakes(t *testing.T) {
 	for _, m := range mistakes {
 		t.Run(m.name+"/handwritten", func(t *testing.T) {
@@ -32,6 +36,12 @@ func TestMistakes(t *testing.T) {
 				t.Error("the mistake does not show: the test proves nothing of the other operator")
 			case !strings.Contains(symptom.Error(), m.symptom):
 				t.Errorf("found %q, want %q", symptom, m.symptom)
+			}
+		})
+		t.Run(m.name+"/wrapped", func(t *testing.T) {
+			symptom := m.show(newTrial(t, wrapped))
+			if cured := strings.HasPrefix(m.name, wrapCures); (symptom == nil) != cured {
+				t.Errorf("found %v, expected that checked writes cure it: %v", symptom, cured)
 			}
 		})
 		t.Run(m.name+"/generated", func(t *testing.T) {

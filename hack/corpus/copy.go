@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -141,14 +142,50 @@ func copyPackage(from, to string) ([]string, error) {
 		if err := os.WriteFile(filepath.Join(to, name), content, 0o666); err != nil {
 			return nil, err
 		}
+		if err := copyEmbedded(from, to, content); err != nil {
+			return nil, err
+		}
 	}
 	return imports, nil
+}
+
+// copyEmbedded copies the files that a Go file embeds.
+func copyEmbedded(from, to string, source []byte) error {
+	for line := range strings.Lines(string(source)) {
+		patterns, embeds := strings.CutPrefix(line, "//go:embed ")
+		if !embeds {
+			continue
+		}
+		for _, pattern := range strings.Fields(patterns) {
+			names, err := filepath.Glob(filepath.Join(from, filepath.FromSlash(pattern)))
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				rel, err := filepath.Rel(from, name)
+				if err != nil {
+					return err
+				}
+				content, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o777); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(to, rel), content, 0o666); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // writeModFile requires, of what the module requires, the modules that the copied packages import.
 func (s source) writeModFile(from, to, root string, external map[string]bool) error {
 	content, err := os.ReadFile(filepath.Join(from, "go.mod"))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // old modules have none, and take what we require
 		return err
 	}
 	theirs, err := modfile.ParseLax("go.mod", content, nil)

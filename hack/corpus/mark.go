@@ -103,7 +103,7 @@ func markers(gen *ast.GenDecl, file *ast.File) string {
 			}
 		}
 	}
-	if strings.Contains(text.String(), "+genclient\n") && !strings.Contains(text.String(), "noStatus") && !strings.Contains(text.String(), "subresource:status") {
+	if strings.Contains(text.String(), "+genclient\n") && !strings.Contains(text.String(), "noStatus") && !strings.Contains(text.String(), "+kubebuilder:subresource:status") {
 		lines += "// +kubebuilder:subresource:status\n"
 	}
 	return lines

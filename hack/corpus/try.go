@@ -73,6 +73,9 @@ func (o *outcome) resolveModules(work string) error {
 // generate runs the generator until it refuses nothing more.
 func (o *outcome) generate(work string) error {
 	for range len(o.kinds) + 1 {
+		if !slices.ContainsFunc(o.kinds, func(k kind) bool { return k.refused == "" }) {
+			return nil
+		}
 		var faults generator.Errors
 		err := o.run(work)
 		if err == nil {
@@ -181,7 +184,7 @@ func (o *outcome) test(work string) error {
 var (
 	failures  = regexp.MustCompile(`(?m)^        --- FAIL: TestCorpus/(\S+)`)
 	passes    = regexp.MustCompile(`(?m)^        --- PASS: TestCorpus/(\S+)`)
-	kindVars  = regexp.MustCompile(`(?m)^var (\w+) = patcher\.Kind\[\*\w+\.(\w+), `)
+	kindVars  = regexp.MustCompile(`(?m)^var (\w+) = &patcher\.Kind\[\*\w+\.(\w+), `)
 	clauses   = regexp.MustCompile(`(?m)^package (\w+)`)
 	generated = regexp.MustCompile(`(?m)^func \(c \*(\w+)StatusClient\) Fetch\(.*\) \(\*([\w.]+), `)
 )
@@ -221,7 +224,7 @@ func writeChecks(path string) (names []string, err error) {
 		names = append(names, name)
 		pkg, _, _ := strings.Cut(objects[name], ".")
 		imports[importOf(string(content), pkg)] = true
-		fmt.Fprintf(&calls, "\tbehaviour.Check(t, &%s, func(c client.Client) behaviour.Fetch[*%s, *%sStatusPatcher] { return New%sStatusClient(c, c).Fetch })\n", variable, objects[name], name, name)
+		fmt.Fprintf(&calls, "\tbehaviour.Check(t, %s, func(c client.Client) behaviour.Fetch[*%s, *%sStatusPatcher] { return New%sStatusClient(c, c).Fetch })\n", variable, objects[name], name, name)
 	}
 	var specs strings.Builder
 	for _, spec := range slices.Sorted(keys(imports)) {

@@ -30,7 +30,7 @@ func TestComparisonShowsTheDemo(t *testing.T) {
 func compareRows(t *testing.T, shown string) {
 	t.Helper()
 	of := score{plans: 1, took: 1, converged: true}
-	want := labels(strings.NewReplacer("│", "  ", "╭", "", "╮", "", "├", "", "┤", "", "┬", "", "┼", "", "╰", "", "╯", "", "┴", "", "─", "").Replace(table(&of, &of)))
+	want := labels(strings.NewReplacer("│", "  ", "╭", "", "╮", "", "├", "", "┤", "", "┬", "", "┼", "", "╰", "", "╯", "", "┴", "", "─", "").Replace(table(&of, &of, &of)))
 	if diff := cmp.Diff(want, labels(shown)); diff != "" {
 		t.Errorf("docs/comparison.md shows other rows than the demonstration prints (-prints +shows):\n%s", diff)
 	}

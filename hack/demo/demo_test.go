@@ -7,7 +7,7 @@ import (
 )
 
 func TestDemo(t *testing.T) {
-	t.Chdir("../..") // as make runs it
+	t.Chdir("..") // as make runs it
 	var out bytes.Buffer
 	if err := run(t.Context(), &out); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
@@ -23,17 +23,18 @@ func TestDemo(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	lossy, clean := &score{erased: losses{plans: 1}}, &score{converged: true}
 	for _, row := range []struct {
-		name          string
-		before, after *score
-		ok            bool
+		name                   string
+		before, wrapped, after *score
+		ok                     bool
 	}{
-		{"losses before, none after", lossy, clean, true},
-		{"no contention", clean, clean, false},
-		{"a loss after", lossy, &score{erased: losses{conditions: 1}, converged: true}, false},
-		{"no convergence after", lossy, &score{}, false},
+		{"losses before, none after", lossy, clean, clean, true},
+		{"no contention", clean, clean, clean, false},
+		{"a loss behind the wrapped client", lossy, lossy, clean, false},
+		{"a loss after", lossy, clean, &score{erased: losses{conditions: 1}, converged: true}, false},
+		{"no convergence after", lossy, clean, &score{}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if err := verdict(row.before, row.after); (err == nil) != row.ok {
+			if err := verdict(row.before, row.wrapped, row.after); (err == nil) != row.ok {
 				t.Errorf("verdict: %v", err)
 			}
 		})

@@ -1,5 +1,6 @@
-// Command demo runs the example operator as it is written by hand and with the generated patcher, each in two replicas, under the
-// same contention and the same lagging cache, on a real API server, and prints what became of it. Run it with make demo.
+// Command demo runs the example operator as it is written by hand, the same behind a client that checks status writes, and with the
+// generated patcher, each in two replicas, under the same contention and the same lagging cache, on a real API server, and prints
+// what became of it. Run it with make demo.
 package main
 
 import (
@@ -12,13 +13,15 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1/v1status"
 	generated "github.com/statuspatcher/statuspatcher/examples/database-operator/controller"
 	handwritten "github.com/statuspatcher/statuspatcher/examples/handwritten-operator/controller"
 	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
 )
 
-const crds = "examples/database-operator/config/crd"
+const crds = "../examples/database-operator/config/crd"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -42,23 +45,38 @@ func run(ctx context.Context, out io.Writer) error {
 	defer server.Stop()
 	starting.Increment(1)
 
-	before, err := play(ctx, server, "handwritten", handwritten.SetupWithManager, shown)
-	if err != nil {
-		return err
-	}
-	after, err := play(ctx, server, "generated", generated.SetupWithManager, shown)
-	if err != nil {
-		return err
+	var scores []*score
+	for _, run := range []operator{
+		{"handwritten", handwritten.SetupWithManager, nil},
+		{"wrapped", handwritten.SetupWithManager, v1status.NewClient},
+		{"generated", generated.SetupWithManager, nil},
+	} {
+		score, err := play(ctx, server, run, shown)
+		if err != nil {
+			return err
+		}
+		scores = append(scores, score)
 	}
 	shown.stop()
-	fmt.Fprintln(out, table(before, after))
-	return verdict(before, after)
+	before, wrapped, after := scores[0], scores[1], scores[2]
+	fmt.Fprintln(out, table(before, wrapped, after))
+	return verdict(before, wrapped, after)
+}
+
+// operator is one that is played: how it is set up, and the client that its manager makes, or nil for the usual one.
+type operator struct {
+	name      string
+	setup     setup
+	newClient client.NewClientFunc
 }
 
 // verdict is an error when the demonstration did not show what it is for.
-func verdict(before, after *score) error {
+func verdict(before, wrapped, after *score) error {
 	if before.lost() == 0 {
 		return fmt.Errorf("expected the handwritten operator to lose updates, found none: the contention was not there")
+	}
+	if wrapped.lost() != 0 {
+		return fmt.Errorf("expected the handwritten operator to lose nothing behind a client that checks status writes, found %d lost", wrapped.lost())
 	}
 	if after.lost() != 0 || !after.converged {
 		return fmt.Errorf("expected the generated patcher to lose nothing and to converge, found %d lost, converged %v", after.lost(), after.converged)

@@ -43,15 +43,15 @@ type stage struct {
 }
 
 // play runs both replicas of an operator on Databases that are planned, backed up twice each, and paused as a fleet.
-func play(ctx context.Context, server *realserver.Server, name string, setup setup, shown *progress) (*score, error) {
+func play(ctx context.Context, server *realserver.Server, run operator, shown *progress) (*score, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	tracker := shown.track(name, 2*databases)
-	s, err := newStage(ctx, server, name)
+	tracker := shown.track(run.name, 2*databases)
+	s, err := newStage(ctx, server, run.name)
 	if err != nil {
 		return nil, err
 	}
-	ended, err := s.start(ctx, server, setup)
+	ended, err := s.start(ctx, server, run)
 	if err != nil {
 		return nil, err
 	}
@@ -101,16 +101,16 @@ func scheme() *runtime.Scheme {
 }
 
 // start runs the replicas, which are both leaders: the old one does not know yet that it is none.
-func (s *stage) start(ctx context.Context, server *realserver.Server, setup setup) (<-chan error, error) {
+func (s *stage) start(ctx context.Context, server *realserver.Server, run operator) (<-chan error, error) {
 	ended := make(chan error, replicas)
 	overlap := &overlap{meetings: map[string]*meeting{}}
 	for replica := range replicas {
 		config := server.Config(s.recorder.Wrap, overlap.wrap(replica), lag("databases", behind))
-		mgr, err := ctrl.NewManager(config, s.options())
+		mgr, err := ctrl.NewManager(config, s.options(run.newClient))
 		if err != nil {
 			return nil, err
 		}
-		if err := setup(mgr, s.recorder.Reconciler); err != nil {
+		if err := run.setup(mgr, s.recorder.Reconciler); err != nil {
 			return nil, err
 		}
 		go func() { ended <- mgr.Start(ctx) }()
@@ -121,11 +121,12 @@ func (s *stage) start(ctx context.Context, server *realserver.Server, setup setu
 	return ended, nil
 }
 
-func (s *stage) options() ctrl.Options {
+func (s *stage) options(newClient client.NewClientFunc) ctrl.Options {
 	return ctrl.Options{
-		Scheme:  scheme(),
-		Metrics: metricsserver.Options{BindAddress: "0"},
-		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
+		NewClient: newClient,
+		Scheme:    scheme(),
+		Metrics:   metricsserver.Options{BindAddress: "0"},
+		Cache:     cache.Options{DefaultNamespaces: map[string]cache.Config{s.namespace: {}}},
 		// One worker would hold its other Databases up while it waits for the other replica.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true), MaxConcurrentReconciles: 2 * databases},
 	}

@@ -42,16 +42,16 @@ func (s *stage) score(converged bool, took time.Duration) *score {
 	return result
 }
 
-// table sets both runs side by side.
-func table(before, after *score) string {
+// table sets the runs side by side.
+func table(before, wrapped, after *score) string {
 	t := prettytable.NewWriter()
 	t.SetStyle(prettytable.StyleRounded)
 	t.Style().Format.Header = text.FormatDefault
-	t.SetColumnConfigs([]prettytable.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
+	t.SetColumnConfigs([]prettytable.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}})
 	t.SetTitle("%d Databases, each planned twice and backed up twice,\nby %d replicas whose caches are %s behind", databases, replicas, behind)
-	t.AppendHeader(prettytable.Row{"", "handwritten", "generated"})
+	t.AppendHeader(prettytable.Row{"", "handwritten", "handwritten, wrapped", "generated"})
 	row := func(name string, value func(*score) any) {
-		t.AppendRow(prettytable.Row{name, value(before), value(after)})
+		t.AppendRow(prettytable.Row{name, value(before), value(wrapped), value(after)})
 	}
 	row(fmt.Sprintf("plans minted, where %d are wanted", 2*databases), func(s *score) any { return s.plans })
 	row("updates lost", func(s *score) any { return s.lost() })

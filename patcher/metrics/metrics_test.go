@@ -23,10 +23,15 @@ func TestS40_Metrics(t *testing.T) {
 		{Kind: "Cell", Operation: patcher.OperationFlush, Result: patcher.ResultPatched, Attempts: 1, Duration: 2 * time.Millisecond},
 		{Kind: "Cell", Operation: patcher.OperationRetry, Error: patcher.ErrorConflict, Attempts: 8, Conflicts: 8},
 		{Kind: "Cell", Operation: patcher.OperationPatchMetadata, Error: patcher.ErrorConflict, Attempts: 1, Conflicts: 1},
+		{Kind: "Cell", Operation: patcher.OperationPatchSpec, Result: patcher.ResultPatched, Attempts: 1},
 	} {
 		observer.Observe(t.Context(), o)
 	}
+	observer.ObserveBlindWrite(t.Context(), patcher.BlindWrite{Kind: "Cell", Class: patcher.BlindMerge, Action: patcher.ActionLocked})
 	want := `
+# HELP statuspatcher_blind_writes_total Status writes without an optimistic lock that reached a wrapped client, by class and by what the client did (sent, allowed, locked, refused).
+# TYPE statuspatcher_blind_writes_total counter
+statuspatcher_blind_writes_total{action="locked",class="blind-merge",kind="Cell"} 1
 # HELP statuspatcher_conflicts_total Writes that the API server refused because the object had changed since it was read.
 # TYPE statuspatcher_conflicts_total counter
 statuspatcher_conflicts_total{kind="Cell"} 9
@@ -36,7 +41,7 @@ statuspatcher_flush_total{kind="Cell",result="conflict"} 1
 statuspatcher_flush_total{kind="Cell",result="patched"} 1
 statuspatcher_flush_total{kind="Cell",result="unchanged"} 1
 `
-	err = testutil.GatherAndCompare(registry, strings.NewReader(want), "statuspatcher_flush_total", "statuspatcher_conflicts_total")
+	err = testutil.GatherAndCompare(registry, strings.NewReader(want), "statuspatcher_flush_total", "statuspatcher_conflicts_total", "statuspatcher_blind_writes_total")
 	if err != nil {
 		t.Error(err)
 	}

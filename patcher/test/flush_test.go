@@ -33,14 +33,29 @@ func TestS06_NothingChangedSendsNothing(t *testing.T) {
 			t.Errorf("sent %v", sent)
 		}
 	})
-	t.Run("rule: what is equal as JSON gets the base's exact value back", func(t *testing.T) {
+	t.Run("rule: what is equal as JSON stays as the caller has it", func(t *testing.T) {
 		cell, p := b.fetch()
-		want := p.Observed()
 		cell.Status.LastSync = &metav1.Time{Time: time.Unix(1700000000, 999).UTC()}
 		cell.Status.Writers = []string{}
+		want := cell.Status.DeepCopy()
 		sent := b.wire.during(func() { b.flush(p, patcher.ResultUnchanged) })
 		if len(sent) != 0 || !reflect.DeepEqual(&cell.Status, want) {
 			t.Errorf("sent %v, status %+v, want %+v", sent, cell.Status, want)
+		}
+	})
+	t.Run("rule: a pointer into the status outlives a Flush that finds nothing to send", func(t *testing.T) {
+		b := newBed(t)
+		cell, p := b.fetch()
+		cell.Status.Plan = &v1.Plan{ID: "p-1", Tasks: []v1.Task{{Name: "one"}}}
+		cell.Status.LastSync = &metav1.Time{Time: time.Unix(1700000000, 0)}
+		b.flush(p, patcher.ResultPatched)
+		plan := cell.Status.Plan
+		cell.Status.LastSync = &metav1.Time{Time: time.Unix(1700000000, 5)} // the same second
+		b.flush(p, patcher.ResultUnchanged)
+		plan.Done, plan.Tasks[0].Note = true, "edited"
+		b.flush(p, patcher.ResultPatched)
+		if live := b.live().Status.Plan; !live.Done || live.Tasks[0].Note != "edited" {
+			t.Errorf("the server has %+v: the edit is lost", live)
 		}
 	})
 	t.Run("control: the locked idiom sends a request, and can conflict", func(t *testing.T) {

@@ -164,3 +164,112 @@ func TestGuard_TheSpecCostsNothing(t *testing.T) {
 		})
 	}
 }
+
+// Nearly every PatchMetadata of a reconcile adds a finalizer that is there.
+func TestGuard_MetadataUnchanged(t *testing.T) {
+	for name, settings := range map[string]int{"small": 0, "a large spec": 1000} {
+		t.Run(name, func(t *testing.T) {
+			yes := true
+			cell := guardedCell(settings)
+			cell.Finalizers = []string{finalizer}
+			cell.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "o", UID: "u", Controller: &yes}}
+			p, err := v1status.NewCellStatusClient(&counting{}, patcher.NoLiveReader).For(cell)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := testing.AllocsPerRun(100, func() {
+				if result, err := p.PatchMetadata(t.Context(), addFinalizer); err != nil || result != patcher.ResultUnchanged {
+					t.Fatal(result, err)
+				}
+			})
+			if got != 0 {
+				t.Errorf("%v allocations", got)
+			}
+			t.Run("control: a finalizer that is not there takes copies", func(t *testing.T) {
+				got := testing.AllocsPerRun(10, func() {
+					_, _ = p.PatchMetadata(t.Context(), func(c *v1.Cell) { c.Name = "other" })
+				})
+				if got < 10 {
+					t.Errorf("%v allocations", got)
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkMetadataUnchanged(b *testing.B) {
+	cell := guardedCell(100)
+	cell.Finalizers = []string{finalizer}
+	p, err := v1status.NewCellStatusClient(&counting{}, patcher.NoLiveReader).For(cell)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = p.PatchMetadata(b.Context(), addFinalizer)
+	}
+}
+
+// reading returns the same object for every Get, as a cache that hands out its own.
+type reading struct {
+	client.Client
+	stored *v1.Cell
+}
+
+func (r *reading) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	*obj.(*v1.Cell) = *r.stored
+	return nil
+}
+
+// An object that is passed around costs at most twice what a patcher does.
+func TestGuard_GetAndFlush(t *testing.T) {
+	r := &reading{stored: guardedCell(0)}
+	statuses := v1status.NewCellStatusClient(r, patcher.NoLiveReader)
+	key := client.ObjectKeyFromObject(r.stored)
+	fetch := testing.AllocsPerRun(1000, func() {
+		if _, p, err := statuses.Fetch(t.Context(), key); err != nil || p.Changed() {
+			t.Fatal(err)
+		}
+	})
+	forAndFlush, _ := allocations(t, r.stored, func(*v1.CellStatus) {})
+	cell := &v1.Cell{}
+	getAndFlush := testing.AllocsPerRun(1000, func() {
+		if err := statuses.Get(t.Context(), key, cell); err != nil {
+			t.Fatal(err)
+		}
+		if result, err := statuses.Flush(t.Context(), cell); err != nil || result != patcher.ResultUnchanged {
+			t.Fatal(result, err)
+		}
+	})
+	if getAndFlush > 2*forAndFlush || getAndFlush > fetch {
+		t.Errorf("%v allocations through Get and Flush, %v through Fetch, %v through For", getAndFlush, fetch, forAndFlush)
+	}
+}
+
+func BenchmarkUnchanged(b *testing.B) {
+	r := &reading{stored: guardedCell(0)}
+	statuses := v1status.NewCellStatusClient(r, patcher.NoLiveReader)
+	key, cell := client.ObjectKeyFromObject(r.stored), &v1.Cell{}
+	b.Run("For", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			*cell = *r.stored
+			p, _ := statuses.For(cell)
+			_, _ = p.Flush(b.Context())
+		}
+	})
+	b.Run("Fetch", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, p, _ := statuses.Fetch(b.Context(), key)
+			_, _ = p.Flush(b.Context())
+		}
+	})
+	b.Run("GetAndFlush", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = statuses.Get(b.Context(), key, cell)
+			_, _ = statuses.Flush(b.Context(), cell)
+		}
+	})
+}

@@ -60,9 +60,9 @@ func TestCheckFindsFaults(t *testing.T) {
 			r.run(func() {
 				check(r, kind, func(c client.Client) Fetch[*corev1.Node, *nodePatcher] {
 					statuses := patcher.NewClient(kind, c, c)
-					return func(ctx context.Context, key client.ObjectKey) (*corev1.Node, *nodePatcher, error) {
+					return func(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*corev1.Node, *nodePatcher, error) {
 						p := new(nodePatcher)
-						obj, err := statuses.Fetch(ctx, key, p)
+						obj, err := statuses.Fetch(ctx, key, p, opts...)
 						return obj, p, err
 					}
 				})

@@ -13,8 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// deploymentKind tells the runtime how to reach and compare the status of a Deployment.
-var deploymentKind = patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{DeploymentKind, NodeKind, PodKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// DeploymentKind tells the runtime how to reach and compare the status of a Deployment.
+var DeploymentKind = &patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
 	Name:               "Deployment",
 	New:                func() *appsv1.Deployment { return &appsv1.Deployment{} },
 	Assign:             patcher.Assign[appsv1.Deployment],
@@ -26,30 +34,30 @@ var deploymentKind = patcher.Kind[*appsv1.Deployment, appsv1.DeploymentStatus]{
 }
 
 // DeploymentStatusClient reads objects of kind Deployment and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type DeploymentStatusClient struct {
 	client *patcher.Client[*appsv1.Deployment, appsv1.DeploymentStatus]
 }
 
 // NewDeploymentStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewDeploymentStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DeploymentStatusClient {
-	return &DeploymentStatusClient{client: patcher.NewClient(&deploymentKind, c, live, opts...)}
+	return &DeploymentStatusClient{client: patcher.NewClient(DeploymentKind, c, live, opts...)}
 }
 
 // Fetch reads the Deployment and captures the base that its status will be written against.
-// When there is no such Deployment, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *DeploymentStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*appsv1.Deployment, *DeploymentStatusPatcher, error) {
+// If the Deployment does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *DeploymentStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*appsv1.Deployment, *DeploymentStatusPatcher, error) {
 	p := &DeploymentStatusPatcher{}
-	deployment, err := c.client.Fetch(ctx, key, &p.patcher)
+	deployment, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return deployment, p, nil
 }
 
-// For captures the base from a Deployment that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Deployment that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *DeploymentStatusClient) For(deployment *appsv1.Deployment) (*DeploymentStatusPatcher, error) {
 	p := &DeploymentStatusPatcher{}
 	if err := c.client.For(deployment, &p.patcher); err != nil {
@@ -58,9 +66,49 @@ func (c *DeploymentStatusClient) For(deployment *appsv1.Deployment) (*Deployment
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *DeploymentStatusClient) ForItems(items []appsv1.Deployment) ([]*DeploymentStatusPatcher, error) {
+	patchers := make([]*DeploymentStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Deployment into deployment, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *DeploymentStatusClient) Get(ctx context.Context, key client.ObjectKey, deployment *appsv1.Deployment, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, deployment, opts...)
+}
+
+// Flush writes what changed in Status since deployment was read, in one request under the optimistic lock, for any Deployment that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *DeploymentStatusClient) Flush(ctx context.Context, deployment *appsv1.Deployment) (patcher.Result, error) {
+	return c.client.Flush(ctx, deployment)
+}
+
+// Patcher is For for a Deployment that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *DeploymentStatusClient) Patcher(deployment *appsv1.Deployment) (*DeploymentStatusPatcher, error) {
+	p := &DeploymentStatusPatcher{}
+	if err := c.client.Patcher(deployment, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Deployment live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *DeploymentStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*appsv1.Deployment) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Deployment of the current attempt. It
+// returns the Deployment that landed.
+func (c *DeploymentStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*appsv1.Deployment, *DeploymentStatusPatcher) error, opts ...patcher.RetryOption) (*appsv1.Deployment, patcher.Result, error) {
+	p := &DeploymentStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(deployment *appsv1.Deployment) error { return mutate(deployment, p) }, opts...)
 }
 
 // DeploymentStatusPatcher writes the status of one Deployment, for one reconcile and one goroutine.
@@ -89,6 +137,11 @@ func (p *DeploymentStatusPatcher) FlushOnReturn(ctx context.Context, result *rec
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *DeploymentStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Deployment and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *DeploymentStatusPatcher) Retry(ctx context.Context, mutate func(*appsv1.Deployment) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -97,15 +150,28 @@ func (p *DeploymentStatusPatcher) Retry(ctx context.Context, mutate func(*appsv1
 // Refresh reads the Deployment live into the patcher and its object. Unsaved edits are discarded.
 func (p *DeploymentStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *DeploymentStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *DeploymentStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*appsv1.Deployment)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DeploymentStatusPatcher) PatchSpec(ctx context.Context, mutate func(*appsv1.Deployment)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *DeploymentStatusPatcher) OnFlushed(f func(before, after *appsv1.DeploymentStatus)) {
 	p.patcher.OnFlushed(f)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Deployment's own.
+func (p *DeploymentStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -124,8 +190,8 @@ func trimDeploymentStatus(base, status *appsv1.DeploymentStatus) {
 	patcher.Trim(&base.CollisionCount, &status.CollisionCount, patcher.EqualPointer(base.CollisionCount, status.CollisionCount))
 }
 
-// nodeKind tells the runtime how to reach and compare the status of a Node.
-var nodeKind = patcher.Kind[*corev1.Node, corev1.NodeStatus]{
+// NodeKind tells the runtime how to reach and compare the status of a Node.
+var NodeKind = &patcher.Kind[*corev1.Node, corev1.NodeStatus]{
 	Name:         "Node",
 	New:          func() *corev1.Node { return &corev1.Node{} },
 	Assign:       patcher.Assign[corev1.Node],
@@ -136,30 +202,30 @@ var nodeKind = patcher.Kind[*corev1.Node, corev1.NodeStatus]{
 }
 
 // NodeStatusClient reads objects of kind Node and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type NodeStatusClient struct {
 	client *patcher.Client[*corev1.Node, corev1.NodeStatus]
 }
 
 // NewNodeStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewNodeStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *NodeStatusClient {
-	return &NodeStatusClient{client: patcher.NewClient(&nodeKind, c, live, opts...)}
+	return &NodeStatusClient{client: patcher.NewClient(NodeKind, c, live, opts...)}
 }
 
 // Fetch reads the Node and captures the base that its status will be written against.
-// When there is no such Node, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *NodeStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*corev1.Node, *NodeStatusPatcher, error) {
+// If the Node does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *NodeStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*corev1.Node, *NodeStatusPatcher, error) {
 	p := &NodeStatusPatcher{}
-	node, err := c.client.Fetch(ctx, key, &p.patcher)
+	node, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return node, p, nil
 }
 
-// For captures the base from a Node that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Node that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *NodeStatusClient) For(node *corev1.Node) (*NodeStatusPatcher, error) {
 	p := &NodeStatusPatcher{}
 	if err := c.client.For(node, &p.patcher); err != nil {
@@ -168,9 +234,49 @@ func (c *NodeStatusClient) For(node *corev1.Node) (*NodeStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *NodeStatusClient) ForItems(items []corev1.Node) ([]*NodeStatusPatcher, error) {
+	patchers := make([]*NodeStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Node into node, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *NodeStatusClient) Get(ctx context.Context, key client.ObjectKey, node *corev1.Node, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, node, opts...)
+}
+
+// Flush writes what changed in Status since node was read, in one request under the optimistic lock, for any Node that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *NodeStatusClient) Flush(ctx context.Context, node *corev1.Node) (patcher.Result, error) {
+	return c.client.Flush(ctx, node)
+}
+
+// Patcher is For for a Node that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *NodeStatusClient) Patcher(node *corev1.Node) (*NodeStatusPatcher, error) {
+	p := &NodeStatusPatcher{}
+	if err := c.client.Patcher(node, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Node live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *NodeStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Node) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Node of the current attempt. It
+// returns the Node that landed.
+func (c *NodeStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Node, *NodeStatusPatcher) error, opts ...patcher.RetryOption) (*corev1.Node, patcher.Result, error) {
+	p := &NodeStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(node *corev1.Node) error { return mutate(node, p) }, opts...)
 }
 
 // NodeStatusPatcher writes the status of one Node, for one reconcile and one goroutine.
@@ -199,6 +305,11 @@ func (p *NodeStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *NodeStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Node and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *NodeStatusPatcher) Retry(ctx context.Context, mutate func(*corev1.Node) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -207,10 +318,18 @@ func (p *NodeStatusPatcher) Retry(ctx context.Context, mutate func(*corev1.Node)
 // Refresh reads the Node live into the patcher and its object. Unsaved edits are discarded.
 func (p *NodeStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *NodeStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *NodeStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*corev1.Node)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *NodeStatusPatcher) PatchSpec(ctx context.Context, mutate func(*corev1.Node)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -233,8 +352,8 @@ func trimNodeStatus(base, status *corev1.NodeStatus) {
 	patcher.Trim(&base.Features, &status.Features, patcher.EqualDeep(&base.Features, &status.Features))
 }
 
-// podKind tells the runtime how to reach and compare the status of a Pod.
-var podKind = patcher.Kind[*corev1.Pod, corev1.PodStatus]{
+// PodKind tells the runtime how to reach and compare the status of a Pod.
+var PodKind = &patcher.Kind[*corev1.Pod, corev1.PodStatus]{
 	Name:               "Pod",
 	New:                func() *corev1.Pod { return &corev1.Pod{} },
 	Assign:             patcher.Assign[corev1.Pod],
@@ -246,30 +365,30 @@ var podKind = patcher.Kind[*corev1.Pod, corev1.PodStatus]{
 }
 
 // PodStatusClient reads objects of kind Pod and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PodStatusClient struct {
 	client *patcher.Client[*corev1.Pod, corev1.PodStatus]
 }
 
 // NewPodStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPodStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PodStatusClient {
-	return &PodStatusClient{client: patcher.NewClient(&podKind, c, live, opts...)}
+	return &PodStatusClient{client: patcher.NewClient(PodKind, c, live, opts...)}
 }
 
 // Fetch reads the Pod and captures the base that its status will be written against.
-// When there is no such Pod, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PodStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*corev1.Pod, *PodStatusPatcher, error) {
+// If the Pod does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PodStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*corev1.Pod, *PodStatusPatcher, error) {
 	p := &PodStatusPatcher{}
-	pod, err := c.client.Fetch(ctx, key, &p.patcher)
+	pod, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return pod, p, nil
 }
 
-// For captures the base from a Pod that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Pod that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PodStatusClient) For(pod *corev1.Pod) (*PodStatusPatcher, error) {
 	p := &PodStatusPatcher{}
 	if err := c.client.For(pod, &p.patcher); err != nil {
@@ -278,9 +397,49 @@ func (c *PodStatusClient) For(pod *corev1.Pod) (*PodStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PodStatusClient) ForItems(items []corev1.Pod) ([]*PodStatusPatcher, error) {
+	patchers := make([]*PodStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Pod into pod, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PodStatusClient) Get(ctx context.Context, key client.ObjectKey, pod *corev1.Pod, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, pod, opts...)
+}
+
+// Flush writes what changed in Status since pod was read, in one request under the optimistic lock, for any Pod that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PodStatusClient) Flush(ctx context.Context, pod *corev1.Pod) (patcher.Result, error) {
+	return c.client.Flush(ctx, pod)
+}
+
+// Patcher is For for a Pod that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PodStatusClient) Patcher(pod *corev1.Pod) (*PodStatusPatcher, error) {
+	p := &PodStatusPatcher{}
+	if err := c.client.Patcher(pod, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Pod live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *PodStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Pod) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Pod of the current attempt. It
+// returns the Pod that landed.
+func (c *PodStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*corev1.Pod, *PodStatusPatcher) error, opts ...patcher.RetryOption) (*corev1.Pod, patcher.Result, error) {
+	p := &PodStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(pod *corev1.Pod) error { return mutate(pod, p) }, opts...)
 }
 
 // PodStatusPatcher writes the status of one Pod, for one reconcile and one goroutine.
@@ -309,6 +468,11 @@ func (p *PodStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PodStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Pod and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PodStatusPatcher) Retry(ctx context.Context, mutate func(*corev1.Pod) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -317,16 +481,27 @@ func (p *PodStatusPatcher) Retry(ctx context.Context, mutate func(*corev1.Pod) e
 // Refresh reads the Pod live into the patcher and its object. Unsaved edits are discarded.
 func (p *PodStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PodStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *PodStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*corev1.Pod)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
 }
 
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PodStatusPatcher) PatchSpec(ctx context.Context, mutate func(*corev1.Pod)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
 func (p *PodStatusPatcher) OnFlushed(f func(before, after *corev1.PodStatus)) {
 	p.patcher.OnFlushed(f)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Pod's own.
+func (p *PodStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *PodStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

@@ -118,15 +118,17 @@ func TestS07_RandomPairs(t *testing.T) {
 
 // A generated file that compared one field less, or cleared one field too many, would be found.
 func TestS07_RandomPairsFindBrokenEquality(t *testing.T) {
-	sound := patcher.Kind[*v1.Cell, v1.CellStatus]{
-		Name:         "Cell",
-		New:          cellKind.New,
-		Assign:       func(dst, src *v1.Cell) { *dst = *src },
-		Status:       cellKind.Status,
-		DeepCopyInto: (*v1.CellStatus).DeepCopyInto,
-		Equal:        func(a, b *v1.CellStatus) bool { return reflect.DeepEqual(a, b) },
-		Trim:         func(base, status *v1.CellStatus) {},
-		Conditions:   cellKind.Conditions,
+	sound := func() *patcher.Kind[*v1.Cell, v1.CellStatus] {
+		return &patcher.Kind[*v1.Cell, v1.CellStatus]{
+			Name:         "Cell",
+			New:          cellKind.New,
+			Assign:       func(dst, src *v1.Cell) { *dst = *src },
+			Status:       cellKind.Status,
+			DeepCopyInto: (*v1.CellStatus).DeepCopyInto,
+			Equal:        func(a, b *v1.CellStatus) bool { return reflect.DeepEqual(a, b) },
+			Trim:         func(base, status *v1.CellStatus) {},
+			Conditions:   cellKind.Conditions,
+		}
 	}
 	for _, row := range []struct {
 		name   string
@@ -155,11 +157,11 @@ func TestS07_RandomPairsFindBrokenEquality(t *testing.T) {
 		}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			damaged := sound
-			row.damage(&damaged)
+			damaged := sound()
+			row.damage(damaged)
 			kind := cellKind
 			kind.Patchers = func(c client.Client, opts ...patcher.Option) func(*v1.Cell) (statusfuzz.Patcher[v1.CellStatus], error) {
-				statuses := patcher.NewClient(&damaged, c, patcher.NoLiveReader, opts...)
+				statuses := patcher.NewClient(damaged, c, patcher.NoLiveReader, opts...)
 				return func(obj *v1.Cell) (statusfuzz.Patcher[v1.CellStatus], error) {
 					p := &patcher.Patcher[*v1.Cell, v1.CellStatus]{}
 					return p, statuses.For(obj, p)

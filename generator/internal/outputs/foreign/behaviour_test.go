@@ -11,13 +11,13 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &deploymentKind, func(c client.Client) behaviour.Fetch[*appsv1.Deployment, *DeploymentStatusPatcher] {
+	behaviour.Check(t, DeploymentKind, func(c client.Client) behaviour.Fetch[*appsv1.Deployment, *DeploymentStatusPatcher] {
 		return NewDeploymentStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &nodeKind, func(c client.Client) behaviour.Fetch[*corev1.Node, *NodeStatusPatcher] {
+	behaviour.Check(t, NodeKind, func(c client.Client) behaviour.Fetch[*corev1.Node, *NodeStatusPatcher] {
 		return NewNodeStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &podKind, func(c client.Client) behaviour.Fetch[*corev1.Pod, *PodStatusPatcher] {
+	behaviour.Check(t, PodKind, func(c client.Client) behaviour.Fetch[*corev1.Pod, *PodStatusPatcher] {
 		return NewPodStatusClient(c, c).Fetch
 	})
 }

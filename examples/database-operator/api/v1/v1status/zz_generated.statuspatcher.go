@@ -13,8 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// backupKind tells the runtime how to reach and compare the status of a Backup.
-var backupKind = patcher.Kind[*v1.Backup, v1.BackupStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{BackupKind, DatabaseKind, FleetKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// BackupKind tells the runtime how to reach and compare the status of a Backup.
+var BackupKind = &patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Name:               "Backup",
 	New:                func() *v1.Backup { return &v1.Backup{} },
 	Assign:             patcher.Assign[v1.Backup],
@@ -27,30 +35,30 @@ var backupKind = patcher.Kind[*v1.Backup, v1.BackupStatus]{
 }
 
 // BackupStatusClient reads objects of kind Backup and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type BackupStatusClient struct {
 	client *patcher.Client[*v1.Backup, v1.BackupStatus]
 }
 
 // NewBackupStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewBackupStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *BackupStatusClient {
-	return &BackupStatusClient{client: patcher.NewClient(&backupKind, c, live, opts...)}
+	return &BackupStatusClient{client: patcher.NewClient(BackupKind, c, live, opts...)}
 }
 
 // Fetch reads the Backup and captures the base that its status will be written against.
-// When there is no such Backup, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *BackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Backup, *BackupStatusPatcher, error) {
+// If the Backup does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *BackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Backup, *BackupStatusPatcher, error) {
 	p := &BackupStatusPatcher{}
-	backup, err := c.client.Fetch(ctx, key, &p.patcher)
+	backup, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return backup, p, nil
 }
 
-// For captures the base from a Backup that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Backup that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *BackupStatusClient) For(backup *v1.Backup) (*BackupStatusPatcher, error) {
 	p := &BackupStatusPatcher{}
 	if err := c.client.For(backup, &p.patcher); err != nil {
@@ -59,9 +67,49 @@ func (c *BackupStatusClient) For(backup *v1.Backup) (*BackupStatusPatcher, error
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *BackupStatusClient) ForItems(items []v1.Backup) ([]*BackupStatusPatcher, error) {
+	patchers := make([]*BackupStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Backup into backup, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *BackupStatusClient) Get(ctx context.Context, key client.ObjectKey, backup *v1.Backup, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, backup, opts...)
+}
+
+// Flush writes what changed in Status since backup was read, in one request under the optimistic lock, for any Backup that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *BackupStatusClient) Flush(ctx context.Context, backup *v1.Backup) (patcher.Result, error) {
+	return c.client.Flush(ctx, backup)
+}
+
+// Patcher is For for a Backup that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *BackupStatusClient) Patcher(backup *v1.Backup) (*BackupStatusPatcher, error) {
+	p := &BackupStatusPatcher{}
+	if err := c.client.Patcher(backup, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Backup live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *BackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Backup) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Backup of the current attempt. It
+// returns the Backup that landed.
+func (c *BackupStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Backup, *BackupStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Backup, patcher.Result, error) {
+	p := &BackupStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(backup *v1.Backup) error { return mutate(backup, p) }, opts...)
 }
 
 // BackupStatusPatcher writes the status of one Backup, for one reconcile and one goroutine.
@@ -90,6 +138,11 @@ func (p *BackupStatusPatcher) FlushOnReturn(ctx context.Context, result *reconci
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *BackupStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Backup and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *BackupStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Backup) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -98,10 +151,18 @@ func (p *BackupStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Backup)
 // Refresh reads the Backup live into the patcher and its object. Unsaved edits are discarded.
 func (p *BackupStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *BackupStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *BackupStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Backup)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *BackupStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Backup)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -119,9 +180,14 @@ func (p *BackupStatusPatcher) RemoveCondition(conditionType string) (changed boo
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *BackupStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Backup's own.
+func (p *BackupStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -136,8 +202,8 @@ func trimBackupStatus(base, status *v1.BackupStatus) {
 	patcher.Trim(&base.Job, &status.Job, patcher.EqualPointer(base.Job, status.Job))
 }
 
-// databaseKind tells the runtime how to reach and compare the status of a Database.
-var databaseKind = patcher.Kind[*v1.Database, v1.DatabaseStatus]{
+// DatabaseKind tells the runtime how to reach and compare the status of a Database.
+var DatabaseKind = &patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Name:               "Database",
 	New:                func() *v1.Database { return &v1.Database{} },
 	Assign:             patcher.Assign[v1.Database],
@@ -150,30 +216,30 @@ var databaseKind = patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 }
 
 // DatabaseStatusClient reads objects of kind Database and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type DatabaseStatusClient struct {
 	client *patcher.Client[*v1.Database, v1.DatabaseStatus]
 }
 
 // NewDatabaseStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewDatabaseStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DatabaseStatusClient {
-	return &DatabaseStatusClient{client: patcher.NewClient(&databaseKind, c, live, opts...)}
+	return &DatabaseStatusClient{client: patcher.NewClient(DatabaseKind, c, live, opts...)}
 }
 
 // Fetch reads the Database and captures the base that its status will be written against.
-// When there is no such Database, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *DatabaseStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Database, *DatabaseStatusPatcher, error) {
+// If the Database does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *DatabaseStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Database, *DatabaseStatusPatcher, error) {
 	p := &DatabaseStatusPatcher{}
-	database, err := c.client.Fetch(ctx, key, &p.patcher)
+	database, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return database, p, nil
 }
 
-// For captures the base from a Database that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Database that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *DatabaseStatusClient) For(database *v1.Database) (*DatabaseStatusPatcher, error) {
 	p := &DatabaseStatusPatcher{}
 	if err := c.client.For(database, &p.patcher); err != nil {
@@ -182,9 +248,49 @@ func (c *DatabaseStatusClient) For(database *v1.Database) (*DatabaseStatusPatche
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *DatabaseStatusClient) ForItems(items []v1.Database) ([]*DatabaseStatusPatcher, error) {
+	patchers := make([]*DatabaseStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Database into database, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *DatabaseStatusClient) Get(ctx context.Context, key client.ObjectKey, database *v1.Database, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, database, opts...)
+}
+
+// Flush writes what changed in Status since database was read, in one request under the optimistic lock, for any Database that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *DatabaseStatusClient) Flush(ctx context.Context, database *v1.Database) (patcher.Result, error) {
+	return c.client.Flush(ctx, database)
+}
+
+// Patcher is For for a Database that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *DatabaseStatusClient) Patcher(database *v1.Database) (*DatabaseStatusPatcher, error) {
+	p := &DatabaseStatusPatcher{}
+	if err := c.client.Patcher(database, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Database live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *DatabaseStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Database of the current attempt. It
+// returns the Database that landed.
+func (c *DatabaseStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database, *DatabaseStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Database, patcher.Result, error) {
+	p := &DatabaseStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(database *v1.Database) error { return mutate(database, p) }, opts...)
 }
 
 // DatabaseStatusPatcher writes the status of one Database, for one reconcile and one goroutine.
@@ -213,6 +319,11 @@ func (p *DatabaseStatusPatcher) FlushOnReturn(ctx context.Context, result *recon
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *DatabaseStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Database and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *DatabaseStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -221,10 +332,18 @@ func (p *DatabaseStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Datab
 // Refresh reads the Database live into the patcher and its object. Unsaved edits are discarded.
 func (p *DatabaseStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *DatabaseStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *DatabaseStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DatabaseStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -242,9 +361,14 @@ func (p *DatabaseStatusPatcher) RemoveCondition(conditionType string) (changed b
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *DatabaseStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Database's own.
+func (p *DatabaseStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -260,8 +384,8 @@ func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 	patcher.Trim(&base.Backup, &status.Backup, patcher.EqualPointer(base.Backup, status.Backup))
 }
 
-// fleetKind tells the runtime how to reach and compare the status of a Fleet.
-var fleetKind = patcher.Kind[*v1.Fleet, v1.FleetStatus]{
+// FleetKind tells the runtime how to reach and compare the status of a Fleet.
+var FleetKind = &patcher.Kind[*v1.Fleet, v1.FleetStatus]{
 	Name:               "Fleet",
 	New:                func() *v1.Fleet { return &v1.Fleet{} },
 	Assign:             patcher.Assign[v1.Fleet],
@@ -274,30 +398,30 @@ var fleetKind = patcher.Kind[*v1.Fleet, v1.FleetStatus]{
 }
 
 // FleetStatusClient reads objects of kind Fleet and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type FleetStatusClient struct {
 	client *patcher.Client[*v1.Fleet, v1.FleetStatus]
 }
 
 // NewFleetStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewFleetStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *FleetStatusClient {
-	return &FleetStatusClient{client: patcher.NewClient(&fleetKind, c, live, opts...)}
+	return &FleetStatusClient{client: patcher.NewClient(FleetKind, c, live, opts...)}
 }
 
 // Fetch reads the Fleet and captures the base that its status will be written against.
-// When there is no such Fleet, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *FleetStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Fleet, *FleetStatusPatcher, error) {
+// If the Fleet does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *FleetStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Fleet, *FleetStatusPatcher, error) {
 	p := &FleetStatusPatcher{}
-	fleet, err := c.client.Fetch(ctx, key, &p.patcher)
+	fleet, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return fleet, p, nil
 }
 
-// For captures the base from a Fleet that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Fleet that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *FleetStatusClient) For(fleet *v1.Fleet) (*FleetStatusPatcher, error) {
 	p := &FleetStatusPatcher{}
 	if err := c.client.For(fleet, &p.patcher); err != nil {
@@ -306,9 +430,49 @@ func (c *FleetStatusClient) For(fleet *v1.Fleet) (*FleetStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *FleetStatusClient) ForItems(items []v1.Fleet) ([]*FleetStatusPatcher, error) {
+	patchers := make([]*FleetStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Fleet into fleet, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *FleetStatusClient) Get(ctx context.Context, key client.ObjectKey, fleet *v1.Fleet, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, fleet, opts...)
+}
+
+// Flush writes what changed in Status since fleet was read, in one request under the optimistic lock, for any Fleet that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *FleetStatusClient) Flush(ctx context.Context, fleet *v1.Fleet) (patcher.Result, error) {
+	return c.client.Flush(ctx, fleet)
+}
+
+// Patcher is For for a Fleet that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *FleetStatusClient) Patcher(fleet *v1.Fleet) (*FleetStatusPatcher, error) {
+	p := &FleetStatusPatcher{}
+	if err := c.client.Patcher(fleet, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Fleet live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *FleetStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Fleet) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Fleet of the current attempt. It
+// returns the Fleet that landed.
+func (c *FleetStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Fleet, *FleetStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Fleet, patcher.Result, error) {
+	p := &FleetStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(fleet *v1.Fleet) error { return mutate(fleet, p) }, opts...)
 }
 
 // FleetStatusPatcher writes the status of one Fleet, for one reconcile and one goroutine.
@@ -337,6 +501,11 @@ func (p *FleetStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcil
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *FleetStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Fleet and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *FleetStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Fleet) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -345,10 +514,18 @@ func (p *FleetStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Fleet) e
 // Refresh reads the Fleet live into the patcher and its object. Unsaved edits are discarded.
 func (p *FleetStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *FleetStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *FleetStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Fleet)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *FleetStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Fleet)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -366,10 +543,13 @@ func (p *FleetStatusPatcher) RemoveCondition(conditionType string) (changed bool
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *FleetStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Fleet's own.
+func (p *FleetStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *FleetStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

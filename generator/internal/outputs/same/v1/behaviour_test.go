@@ -9,7 +9,7 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &cellKind, func(c client.Client) behaviour.Fetch[*Cell, *CellStatusPatcher] {
+	behaviour.Check(t, CellKind, func(c client.Client) behaviour.Fetch[*Cell, *CellStatusPatcher] {
 		return NewCellStatusClient(c, c).Fetch
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &cellKind, func(c client.Client) behaviour.Fetch[*v1.Cell, *CellStatusPatcher] {
+	behaviour.Check(t, CellKind, func(c client.Client) behaviour.Fetch[*v1.Cell, *CellStatusPatcher] {
 		return NewCellStatusClient(c, c).Fetch
 	})
 }
@@ -43,11 +43,11 @@ func TestS07_EqualMeansEqualJSON(t *testing.T) {
 		{"a field that JSON does not have", v1.CellStatus{}, v1.CellStatus{Internal: "x"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if cellKind.Equal(&tt.a, &tt.b) {
+			if CellKind.Equal(&tt.a, &tt.b) {
 				t.Error("equal")
 			}
 			for _, status := range []v1.CellStatus{tt.a, tt.b} {
-				if !cellKind.Equal(&status, status.DeepCopy()) {
+				if !CellKind.Equal(&status, status.DeepCopy()) {
 					t.Error("not equal to a copy of itself")
 				}
 			}
@@ -69,7 +69,7 @@ func TestTrimKeepsRequired(t *testing.T) {
 	}
 	base, status := *full.DeepCopy(), *full.DeepCopy()
 	status.ObservedGeneration = 2
-	cellKind.Trim(&base, &status)
+	CellKind.Trim(&base, &status)
 	if status.Tree != nil || base.Tree != nil || status.Zero.Names != nil {
 		t.Error("optional fields that are equal are left")
 	}

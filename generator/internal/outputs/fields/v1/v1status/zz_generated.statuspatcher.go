@@ -18,8 +18,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// cellKind tells the runtime how to reach and compare the status of a Cell.
-var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{CellKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// CellKind tells the runtime how to reach and compare the status of a Cell.
+var CellKind = &patcher.Kind[*v1.Cell, v1.CellStatus]{
 	Name:               "Cell",
 	New:                func() *v1.Cell { return &v1.Cell{} },
 	Assign:             patcher.Assign[v1.Cell],
@@ -32,30 +40,30 @@ var cellKind = patcher.Kind[*v1.Cell, v1.CellStatus]{
 }
 
 // CellStatusClient reads objects of kind Cell and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type CellStatusClient struct {
 	client *patcher.Client[*v1.Cell, v1.CellStatus]
 }
 
 // NewCellStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewCellStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *CellStatusClient {
-	return &CellStatusClient{client: patcher.NewClient(&cellKind, c, live, opts...)}
+	return &CellStatusClient{client: patcher.NewClient(CellKind, c, live, opts...)}
 }
 
 // Fetch reads the Cell and captures the base that its status will be written against.
-// When there is no such Cell, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) {
+// If the Cell does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Cell, *CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
-	cell, err := c.client.Fetch(ctx, key, &p.patcher)
+	cell, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return cell, p, nil
 }
 
-// For captures the base from a Cell that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Cell that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	p := &CellStatusPatcher{}
 	if err := c.client.For(cell, &p.patcher); err != nil {
@@ -64,9 +72,49 @@ func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *CellStatusClient) ForItems(items []v1.Cell) ([]*CellStatusPatcher, error) {
+	patchers := make([]*CellStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Cell into cell, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *CellStatusClient) Get(ctx context.Context, key client.ObjectKey, cell *v1.Cell, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, cell, opts...)
+}
+
+// Flush writes what changed in Status since cell was read, in one request under the optimistic lock, for any Cell that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *CellStatusClient) Flush(ctx context.Context, cell *v1.Cell) (patcher.Result, error) {
+	return c.client.Flush(ctx, cell)
+}
+
+// Patcher is For for a Cell that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *CellStatusClient) Patcher(cell *v1.Cell) (*CellStatusPatcher, error) {
+	p := &CellStatusPatcher{}
+	if err := c.client.Patcher(cell, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Cell live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *CellStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Cell of the current attempt. It
+// returns the Cell that landed.
+func (c *CellStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Cell, *CellStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Cell, patcher.Result, error) {
+	p := &CellStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(cell *v1.Cell) error { return mutate(cell, p) }, opts...)
 }
 
 // CellStatusPatcher writes the status of one Cell, for one reconcile and one goroutine.
@@ -95,6 +143,11 @@ func (p *CellStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *CellStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Cell and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -103,10 +156,18 @@ func (p *CellStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Cell) err
 // Refresh reads the Cell live into the patcher and its object. Unsaved edits are discarded.
 func (p *CellStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *CellStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *CellStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *CellStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Cell)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -124,10 +185,13 @@ func (p *CellStatusPatcher) RemoveCondition(conditionType string) (changed bool)
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *CellStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
 }
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Cell's own.
+func (p *CellStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *CellStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }

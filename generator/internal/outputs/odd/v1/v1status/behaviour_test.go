@@ -10,10 +10,10 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &oddKind, func(c client.Client) behaviour.Fetch[*v1.Odd, *OddStatusPatcher] {
+	behaviour.Check(t, OddKind, func(c client.Client) behaviour.Fetch[*v1.Odd, *OddStatusPatcher] {
 		return NewOddStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &opaqueKind, func(c client.Client) behaviour.Fetch[*v1.Opaque, *OpaqueStatusPatcher] {
+	behaviour.Check(t, OpaqueKind, func(c client.Client) behaviour.Fetch[*v1.Opaque, *OpaqueStatusPatcher] {
 		return NewOpaqueStatusClient(c, c).Fetch
 	})
 }

@@ -15,8 +15,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// oddKind tells the runtime how to reach and compare the status of an Odd.
-var oddKind = patcher.Kind[*v1.Odd, v1.OddStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{OddKind, OpaqueKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// OddKind tells the runtime how to reach and compare the status of an Odd.
+var OddKind = &patcher.Kind[*v1.Odd, v1.OddStatus]{
 	Name:         "Odd",
 	New:          func() *v1.Odd { return &v1.Odd{} },
 	Assign:       patcher.Assign[v1.Odd],
@@ -27,30 +35,30 @@ var oddKind = patcher.Kind[*v1.Odd, v1.OddStatus]{
 }
 
 // OddStatusClient reads objects of kind Odd and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type OddStatusClient struct {
 	client *patcher.Client[*v1.Odd, v1.OddStatus]
 }
 
 // NewOddStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewOddStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *OddStatusClient {
-	return &OddStatusClient{client: patcher.NewClient(&oddKind, c, live, opts...)}
+	return &OddStatusClient{client: patcher.NewClient(OddKind, c, live, opts...)}
 }
 
 // Fetch reads the Odd and captures the base that its status will be written against.
-// When there is no such Odd, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *OddStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Odd, *OddStatusPatcher, error) {
+// If the Odd does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *OddStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Odd, *OddStatusPatcher, error) {
 	p := &OddStatusPatcher{}
-	odd, err := c.client.Fetch(ctx, key, &p.patcher)
+	odd, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return odd, p, nil
 }
 
-// For captures the base from an Odd that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an Odd that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *OddStatusClient) For(odd *v1.Odd) (*OddStatusPatcher, error) {
 	p := &OddStatusPatcher{}
 	if err := c.client.For(odd, &p.patcher); err != nil {
@@ -59,9 +67,49 @@ func (c *OddStatusClient) For(odd *v1.Odd) (*OddStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *OddStatusClient) ForItems(items []v1.Odd) ([]*OddStatusPatcher, error) {
+	patchers := make([]*OddStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Odd into odd, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *OddStatusClient) Get(ctx context.Context, key client.ObjectKey, odd *v1.Odd, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, odd, opts...)
+}
+
+// Flush writes what changed in Status since odd was read, in one request under the optimistic lock, for any Odd that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *OddStatusClient) Flush(ctx context.Context, odd *v1.Odd) (patcher.Result, error) {
+	return c.client.Flush(ctx, odd)
+}
+
+// Patcher is For for an Odd that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *OddStatusClient) Patcher(odd *v1.Odd) (*OddStatusPatcher, error) {
+	p := &OddStatusPatcher{}
+	if err := c.client.Patcher(odd, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Odd live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *OddStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Odd) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Odd of the current attempt. It
+// returns the Odd that landed.
+func (c *OddStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Odd, *OddStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Odd, patcher.Result, error) {
+	p := &OddStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(odd *v1.Odd) error { return mutate(odd, p) }, opts...)
 }
 
 // OddStatusPatcher writes the status of one Odd, for one reconcile and one goroutine.
@@ -90,6 +138,11 @@ func (p *OddStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *OddStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Odd and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *OddStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Odd) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -98,10 +151,18 @@ func (p *OddStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Odd) error
 // Refresh reads the Odd live into the patcher and its object. Unsaved edits are discarded.
 func (p *OddStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *OddStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *OddStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Odd)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *OddStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Odd)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -121,8 +182,8 @@ func trimOddStatus(base, status *v1.OddStatus) {
 	patcher.Trim(&base.Raw, &status.Raw, patcher.EqualDeep(&base.Raw, &status.Raw))
 }
 
-// opaqueKind tells the runtime how to reach and compare the status of an Opaque.
-var opaqueKind = patcher.Kind[*v1.Opaque, v1.OpaqueStatus]{
+// OpaqueKind tells the runtime how to reach and compare the status of an Opaque.
+var OpaqueKind = &patcher.Kind[*v1.Opaque, v1.OpaqueStatus]{
 	Name:         "Opaque",
 	New:          func() *v1.Opaque { return &v1.Opaque{} },
 	Assign:       patcher.Assign[v1.Opaque],
@@ -133,30 +194,30 @@ var opaqueKind = patcher.Kind[*v1.Opaque, v1.OpaqueStatus]{
 }
 
 // OpaqueStatusClient reads objects of kind Opaque and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type OpaqueStatusClient struct {
 	client *patcher.Client[*v1.Opaque, v1.OpaqueStatus]
 }
 
 // NewOpaqueStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewOpaqueStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *OpaqueStatusClient {
-	return &OpaqueStatusClient{client: patcher.NewClient(&opaqueKind, c, live, opts...)}
+	return &OpaqueStatusClient{client: patcher.NewClient(OpaqueKind, c, live, opts...)}
 }
 
 // Fetch reads the Opaque and captures the base that its status will be written against.
-// When there is no such Opaque, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *OpaqueStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Opaque, *OpaqueStatusPatcher, error) {
+// If the Opaque does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *OpaqueStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Opaque, *OpaqueStatusPatcher, error) {
 	p := &OpaqueStatusPatcher{}
-	opaque, err := c.client.Fetch(ctx, key, &p.patcher)
+	opaque, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return opaque, p, nil
 }
 
-// For captures the base from an Opaque that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an Opaque that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *OpaqueStatusClient) For(opaque *v1.Opaque) (*OpaqueStatusPatcher, error) {
 	p := &OpaqueStatusPatcher{}
 	if err := c.client.For(opaque, &p.patcher); err != nil {
@@ -165,9 +226,49 @@ func (c *OpaqueStatusClient) For(opaque *v1.Opaque) (*OpaqueStatusPatcher, error
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *OpaqueStatusClient) ForItems(items []v1.Opaque) ([]*OpaqueStatusPatcher, error) {
+	patchers := make([]*OpaqueStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Opaque into opaque, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *OpaqueStatusClient) Get(ctx context.Context, key client.ObjectKey, opaque *v1.Opaque, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, opaque, opts...)
+}
+
+// Flush writes what changed in Status since opaque was read, in one request under the optimistic lock, for any Opaque that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *OpaqueStatusClient) Flush(ctx context.Context, opaque *v1.Opaque) (patcher.Result, error) {
+	return c.client.Flush(ctx, opaque)
+}
+
+// Patcher is For for an Opaque that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *OpaqueStatusClient) Patcher(opaque *v1.Opaque) (*OpaqueStatusPatcher, error) {
+	p := &OpaqueStatusPatcher{}
+	if err := c.client.Patcher(opaque, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Opaque live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *OpaqueStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Opaque) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Opaque of the current attempt. It
+// returns the Opaque that landed.
+func (c *OpaqueStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Opaque, *OpaqueStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Opaque, patcher.Result, error) {
+	p := &OpaqueStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(opaque *v1.Opaque) error { return mutate(opaque, p) }, opts...)
 }
 
 // OpaqueStatusPatcher writes the status of one Opaque, for one reconcile and one goroutine.
@@ -196,6 +297,11 @@ func (p *OpaqueStatusPatcher) FlushOnReturn(ctx context.Context, result *reconci
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *OpaqueStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Opaque and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *OpaqueStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Opaque) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -204,10 +310,18 @@ func (p *OpaqueStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Opaque)
 // Refresh reads the Opaque live into the patcher and its object. Unsaved edits are discarded.
 func (p *OpaqueStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *OpaqueStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *OpaqueStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Opaque)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *OpaqueStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Opaque)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

@@ -12,22 +12,22 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &elsewhereKind, func(c client.Client) behaviour.Fetch[*v1.Elsewhere, *ElsewhereStatusPatcher] {
+	behaviour.Check(t, ElsewhereKind, func(c client.Client) behaviour.Fetch[*v1.Elsewhere, *ElsewhereStatusPatcher] {
 		return NewElsewhereStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &httpRouteKind, func(c client.Client) behaviour.Fetch[*v1.HTTPRoute, *HTTPRouteStatusPatcher] {
+	behaviour.Check(t, HTTPRouteKind, func(c client.Client) behaviour.Fetch[*v1.HTTPRoute, *HTTPRouteStatusPatcher] {
 		return NewHTTPRouteStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &mapKind, func(c client.Client) behaviour.Fetch[*v1.Map, *MapStatusPatcher] {
+	behaviour.Check(t, MapKind, func(c client.Client) behaviour.Fetch[*v1.Map, *MapStatusPatcher] {
 		return NewMapStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &patcherKind, func(c client.Client) behaviour.Fetch[*v1.Patcher, *PatcherStatusPatcher] {
+	behaviour.Check(t, PatcherKind, func(c client.Client) behaviour.Fetch[*v1.Patcher, *PatcherStatusPatcher] {
 		return NewPatcherStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &pointerKind, func(c client.Client) behaviour.Fetch[*v1.Pointer, *PointerStatusPatcher] {
+	behaviour.Check(t, PointerKind, func(c client.Client) behaviour.Fetch[*v1.Pointer, *PointerStatusPatcher] {
 		return NewPointerStatusClient(c, c).Fetch
 	})
-	behaviour.Check(t, &promotedKind, func(c client.Client) behaviour.Fetch[*v1.Promoted, *PromotedStatusPatcher] {
+	behaviour.Check(t, PromotedKind, func(c client.Client) behaviour.Fetch[*v1.Promoted, *PromotedStatusPatcher] {
 		return NewPromotedStatusClient(c, c).Fetch
 	})
 }
@@ -42,12 +42,17 @@ func TestPointerStatus(t *testing.T) {
 	if p.Observed() != nil || p.Changed() {
 		t.Errorf("observed %v, changed %v: want nil and false", p.Observed(), p.Changed())
 	}
-	if p.Condition("Ready") != nil {
-		t.Error("there is a condition")
+	if p.Condition("Ready") != nil || p.RemoveCondition("Ready") || obj.Status != nil {
+		t.Error("there is a condition, or a status was made to look for it")
 	}
 	if p.Changed() {
 		t.Error("looking for a condition is a change")
 	}
+	obj.Status = &v1.PointerStatus{}
+	if !p.Changed() || p.Observed() != nil {
+		t.Errorf("an empty status where there was none: changed %v, and the base has %v", p.Changed(), p.Observed())
+	}
+	obj.Status = nil
 	if !p.SetCondition(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Up"}) || !p.Changed() {
 		t.Error("a condition that is set is no change")
 	}

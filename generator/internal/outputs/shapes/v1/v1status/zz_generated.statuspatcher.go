@@ -14,8 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// elsewhereKind tells the runtime how to reach and compare the status of an Elsewhere.
-var elsewhereKind = patcher.Kind[*v1.Elsewhere, shared.Status]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{ElsewhereKind, HTTPRouteKind, MapKind, PatcherKind, PointerKind, PromotedKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// ElsewhereKind tells the runtime how to reach and compare the status of an Elsewhere.
+var ElsewhereKind = &patcher.Kind[*v1.Elsewhere, shared.Status]{
 	Name:               "Elsewhere",
 	New:                func() *v1.Elsewhere { return &v1.Elsewhere{} },
 	Assign:             patcher.Assign[v1.Elsewhere],
@@ -28,30 +36,30 @@ var elsewhereKind = patcher.Kind[*v1.Elsewhere, shared.Status]{
 }
 
 // ElsewhereStatusClient reads objects of kind Elsewhere and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type ElsewhereStatusClient struct {
 	client *patcher.Client[*v1.Elsewhere, shared.Status]
 }
 
 // NewElsewhereStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewElsewhereStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *ElsewhereStatusClient {
-	return &ElsewhereStatusClient{client: patcher.NewClient(&elsewhereKind, c, live, opts...)}
+	return &ElsewhereStatusClient{client: patcher.NewClient(ElsewhereKind, c, live, opts...)}
 }
 
 // Fetch reads the Elsewhere and captures the base that its status will be written against.
-// When there is no such Elsewhere, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *ElsewhereStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Elsewhere, *ElsewhereStatusPatcher, error) {
+// If the Elsewhere does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *ElsewhereStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Elsewhere, *ElsewhereStatusPatcher, error) {
 	p := &ElsewhereStatusPatcher{}
-	elsewhere, err := c.client.Fetch(ctx, key, &p.patcher)
+	elsewhere, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return elsewhere, p, nil
 }
 
-// For captures the base from an Elsewhere that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an Elsewhere that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *ElsewhereStatusClient) For(elsewhere *v1.Elsewhere) (*ElsewhereStatusPatcher, error) {
 	p := &ElsewhereStatusPatcher{}
 	if err := c.client.For(elsewhere, &p.patcher); err != nil {
@@ -60,9 +68,49 @@ func (c *ElsewhereStatusClient) For(elsewhere *v1.Elsewhere) (*ElsewhereStatusPa
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *ElsewhereStatusClient) ForItems(items []v1.Elsewhere) ([]*ElsewhereStatusPatcher, error) {
+	patchers := make([]*ElsewhereStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Elsewhere into elsewhere, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *ElsewhereStatusClient) Get(ctx context.Context, key client.ObjectKey, elsewhere *v1.Elsewhere, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, elsewhere, opts...)
+}
+
+// Flush writes what changed in Status since elsewhere was read, in one request under the optimistic lock, for any Elsewhere that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *ElsewhereStatusClient) Flush(ctx context.Context, elsewhere *v1.Elsewhere) (patcher.Result, error) {
+	return c.client.Flush(ctx, elsewhere)
+}
+
+// Patcher is For for an Elsewhere that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *ElsewhereStatusClient) Patcher(elsewhere *v1.Elsewhere) (*ElsewhereStatusPatcher, error) {
+	p := &ElsewhereStatusPatcher{}
+	if err := c.client.Patcher(elsewhere, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Elsewhere live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *ElsewhereStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Elsewhere) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Elsewhere of the current attempt. It
+// returns the Elsewhere that landed.
+func (c *ElsewhereStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Elsewhere, *ElsewhereStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Elsewhere, patcher.Result, error) {
+	p := &ElsewhereStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(elsewhere *v1.Elsewhere) error { return mutate(elsewhere, p) }, opts...)
 }
 
 // ElsewhereStatusPatcher writes the status of one Elsewhere, for one reconcile and one goroutine.
@@ -91,6 +139,11 @@ func (p *ElsewhereStatusPatcher) FlushOnReturn(ctx context.Context, result *reco
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *ElsewhereStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Elsewhere and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *ElsewhereStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Elsewhere) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -99,10 +152,18 @@ func (p *ElsewhereStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Else
 // Refresh reads the Elsewhere live into the patcher and its object. Unsaved edits are discarded.
 func (p *ElsewhereStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *ElsewhereStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *ElsewhereStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Elsewhere)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *ElsewhereStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Elsewhere)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -120,9 +181,14 @@ func (p *ElsewhereStatusPatcher) RemoveCondition(conditionType string) (changed 
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *ElsewhereStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Elsewhere's own.
+func (p *ElsewhereStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -133,8 +199,8 @@ func trimStatus(base, status *shared.Status) {
 	patcher.Trim(&base.Parts, &status.Parts, patcher.EqualDeep(&base.Parts, &status.Parts))
 }
 
-// httpRouteKind tells the runtime how to reach and compare the status of an HTTPRoute.
-var httpRouteKind = patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
+// HTTPRouteKind tells the runtime how to reach and compare the status of an HTTPRoute.
+var HTTPRouteKind = &patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
 	Name:         "HTTPRoute",
 	New:          func() *v1.HTTPRoute { return &v1.HTTPRoute{} },
 	Assign:       patcher.Assign[v1.HTTPRoute],
@@ -145,30 +211,30 @@ var httpRouteKind = patcher.Kind[*v1.HTTPRoute, v1.HTTPRouteStatus]{
 }
 
 // HTTPRouteStatusClient reads objects of kind HTTPRoute and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type HTTPRouteStatusClient struct {
 	client *patcher.Client[*v1.HTTPRoute, v1.HTTPRouteStatus]
 }
 
 // NewHTTPRouteStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewHTTPRouteStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *HTTPRouteStatusClient {
-	return &HTTPRouteStatusClient{client: patcher.NewClient(&httpRouteKind, c, live, opts...)}
+	return &HTTPRouteStatusClient{client: patcher.NewClient(HTTPRouteKind, c, live, opts...)}
 }
 
 // Fetch reads the HTTPRoute and captures the base that its status will be written against.
-// When there is no such HTTPRoute, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *HTTPRouteStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.HTTPRoute, *HTTPRouteStatusPatcher, error) {
+// If the HTTPRoute does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *HTTPRouteStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.HTTPRoute, *HTTPRouteStatusPatcher, error) {
 	p := &HTTPRouteStatusPatcher{}
-	httpRoute, err := c.client.Fetch(ctx, key, &p.patcher)
+	httpRoute, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return httpRoute, p, nil
 }
 
-// For captures the base from an HTTPRoute that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from an HTTPRoute that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *HTTPRouteStatusClient) For(httpRoute *v1.HTTPRoute) (*HTTPRouteStatusPatcher, error) {
 	p := &HTTPRouteStatusPatcher{}
 	if err := c.client.For(httpRoute, &p.patcher); err != nil {
@@ -177,9 +243,49 @@ func (c *HTTPRouteStatusClient) For(httpRoute *v1.HTTPRoute) (*HTTPRouteStatusPa
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *HTTPRouteStatusClient) ForItems(items []v1.HTTPRoute) ([]*HTTPRouteStatusPatcher, error) {
+	patchers := make([]*HTTPRouteStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the HTTPRoute into httpRoute, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *HTTPRouteStatusClient) Get(ctx context.Context, key client.ObjectKey, httpRoute *v1.HTTPRoute, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, httpRoute, opts...)
+}
+
+// Flush writes what changed in Status since httpRoute was read, in one request under the optimistic lock, for any HTTPRoute that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *HTTPRouteStatusClient) Flush(ctx context.Context, httpRoute *v1.HTTPRoute) (patcher.Result, error) {
+	return c.client.Flush(ctx, httpRoute)
+}
+
+// Patcher is For for an HTTPRoute that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *HTTPRouteStatusClient) Patcher(httpRoute *v1.HTTPRoute) (*HTTPRouteStatusPatcher, error) {
+	p := &HTTPRouteStatusPatcher{}
+	if err := c.client.Patcher(httpRoute, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the HTTPRoute live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *HTTPRouteStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.HTTPRoute) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the HTTPRoute of the current attempt. It
+// returns the HTTPRoute that landed.
+func (c *HTTPRouteStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.HTTPRoute, *HTTPRouteStatusPatcher) error, opts ...patcher.RetryOption) (*v1.HTTPRoute, patcher.Result, error) {
+	p := &HTTPRouteStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(httpRoute *v1.HTTPRoute) error { return mutate(httpRoute, p) }, opts...)
 }
 
 // HTTPRouteStatusPatcher writes the status of one HTTPRoute, for one reconcile and one goroutine.
@@ -208,6 +314,11 @@ func (p *HTTPRouteStatusPatcher) FlushOnReturn(ctx context.Context, result *reco
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *HTTPRouteStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the HTTPRoute and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *HTTPRouteStatusPatcher) Retry(ctx context.Context, mutate func(*v1.HTTPRoute) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -216,10 +327,18 @@ func (p *HTTPRouteStatusPatcher) Retry(ctx context.Context, mutate func(*v1.HTTP
 // Refresh reads the HTTPRoute live into the patcher and its object. Unsaved edits are discarded.
 func (p *HTTPRouteStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *HTTPRouteStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *HTTPRouteStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.HTTPRoute)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *HTTPRouteStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.HTTPRoute)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -233,8 +352,8 @@ func trimHTTPRouteStatus(base, status *v1.HTTPRouteStatus) {
 	patcher.Trim(&base.Weird, &status.Weird, patcher.EqualMapFunc(base.Weird, status.Weird, func(a, b **v1.Type) bool { return patcher.EqualPointer(*a, *b) }))
 }
 
-// mapKind tells the runtime how to reach and compare the status of a Map.
-var mapKind = patcher.Kind[*v1.Map, v1.MapStatus]{
+// MapKind tells the runtime how to reach and compare the status of a Map.
+var MapKind = &patcher.Kind[*v1.Map, v1.MapStatus]{
 	Name:         "Map",
 	New:          func() *v1.Map { return &v1.Map{} },
 	Assign:       patcher.Assign[v1.Map],
@@ -245,30 +364,30 @@ var mapKind = patcher.Kind[*v1.Map, v1.MapStatus]{
 }
 
 // MapStatusClient reads objects of kind Map and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type MapStatusClient struct {
 	client *patcher.Client[*v1.Map, v1.MapStatus]
 }
 
 // NewMapStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewMapStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *MapStatusClient {
-	return &MapStatusClient{client: patcher.NewClient(&mapKind, c, live, opts...)}
+	return &MapStatusClient{client: patcher.NewClient(MapKind, c, live, opts...)}
 }
 
 // Fetch reads the Map and captures the base that its status will be written against.
-// When there is no such Map, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *MapStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Map, *MapStatusPatcher, error) {
+// If the Map does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *MapStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Map, *MapStatusPatcher, error) {
 	p := &MapStatusPatcher{}
-	obj, err := c.client.Fetch(ctx, key, &p.patcher)
+	obj, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return obj, p, nil
 }
 
-// For captures the base from a Map that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Map that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *MapStatusClient) For(obj *v1.Map) (*MapStatusPatcher, error) {
 	p := &MapStatusPatcher{}
 	if err := c.client.For(obj, &p.patcher); err != nil {
@@ -277,9 +396,49 @@ func (c *MapStatusClient) For(obj *v1.Map) (*MapStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *MapStatusClient) ForItems(items []v1.Map) ([]*MapStatusPatcher, error) {
+	patchers := make([]*MapStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Map into obj, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *MapStatusClient) Get(ctx context.Context, key client.ObjectKey, obj *v1.Map, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, obj, opts...)
+}
+
+// Flush writes what changed in Status since obj was read, in one request under the optimistic lock, for any Map that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *MapStatusClient) Flush(ctx context.Context, obj *v1.Map) (patcher.Result, error) {
+	return c.client.Flush(ctx, obj)
+}
+
+// Patcher is For for a Map that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *MapStatusClient) Patcher(obj *v1.Map) (*MapStatusPatcher, error) {
+	p := &MapStatusPatcher{}
+	if err := c.client.Patcher(obj, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Map live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *MapStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Map) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Map of the current attempt. It
+// returns the Map that landed.
+func (c *MapStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Map, *MapStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Map, patcher.Result, error) {
+	p := &MapStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(obj *v1.Map) error { return mutate(obj, p) }, opts...)
 }
 
 // MapStatusPatcher writes the status of one Map, for one reconcile and one goroutine.
@@ -308,6 +467,11 @@ func (p *MapStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *MapStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Map and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *MapStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Map) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -316,10 +480,18 @@ func (p *MapStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Map) error
 // Refresh reads the Map live into the patcher and its object. Unsaved edits are discarded.
 func (p *MapStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *MapStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *MapStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Map)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *MapStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Map)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -333,8 +505,8 @@ func trimMapStatus(base, status *v1.MapStatus) {
 	patcher.Trim(&base.Object, &status.Object, patcher.EqualSlice(base.Object, status.Object))
 }
 
-// patcherKind tells the runtime how to reach and compare the status of a Patcher.
-var patcherKind = patcher.Kind[*v1.Patcher, v1.Labels]{
+// PatcherKind tells the runtime how to reach and compare the status of a Patcher.
+var PatcherKind = &patcher.Kind[*v1.Patcher, v1.Labels]{
 	Name:   "Patcher",
 	New:    func() *v1.Patcher { return &v1.Patcher{} },
 	Assign: patcher.Assign[v1.Patcher],
@@ -350,30 +522,30 @@ var patcherKind = patcher.Kind[*v1.Patcher, v1.Labels]{
 }
 
 // PatcherStatusClient reads objects of kind Patcher and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PatcherStatusClient struct {
 	client *patcher.Client[*v1.Patcher, v1.Labels]
 }
 
 // NewPatcherStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPatcherStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PatcherStatusClient {
-	return &PatcherStatusClient{client: patcher.NewClient(&patcherKind, c, live, opts...)}
+	return &PatcherStatusClient{client: patcher.NewClient(PatcherKind, c, live, opts...)}
 }
 
 // Fetch reads the Patcher and captures the base that its status will be written against.
-// When there is no such Patcher, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PatcherStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Patcher, *PatcherStatusPatcher, error) {
+// If the Patcher does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PatcherStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Patcher, *PatcherStatusPatcher, error) {
 	p := &PatcherStatusPatcher{}
-	obj, err := c.client.Fetch(ctx, key, &p.patcher)
+	obj, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return obj, p, nil
 }
 
-// For captures the base from a Patcher that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Patcher that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PatcherStatusClient) For(obj *v1.Patcher) (*PatcherStatusPatcher, error) {
 	p := &PatcherStatusPatcher{}
 	if err := c.client.For(obj, &p.patcher); err != nil {
@@ -382,9 +554,49 @@ func (c *PatcherStatusClient) For(obj *v1.Patcher) (*PatcherStatusPatcher, error
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PatcherStatusClient) ForItems(items []v1.Patcher) ([]*PatcherStatusPatcher, error) {
+	patchers := make([]*PatcherStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Patcher into obj, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PatcherStatusClient) Get(ctx context.Context, key client.ObjectKey, obj *v1.Patcher, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, obj, opts...)
+}
+
+// Flush writes what changed in Status since obj was read, in one request under the optimistic lock, for any Patcher that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PatcherStatusClient) Flush(ctx context.Context, obj *v1.Patcher) (patcher.Result, error) {
+	return c.client.Flush(ctx, obj)
+}
+
+// Patcher is For for a Patcher that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PatcherStatusClient) Patcher(obj *v1.Patcher) (*PatcherStatusPatcher, error) {
+	p := &PatcherStatusPatcher{}
+	if err := c.client.Patcher(obj, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Patcher live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *PatcherStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Patcher) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Patcher of the current attempt. It
+// returns the Patcher that landed.
+func (c *PatcherStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Patcher, *PatcherStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Patcher, patcher.Result, error) {
+	p := &PatcherStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(obj *v1.Patcher) error { return mutate(obj, p) }, opts...)
 }
 
 // PatcherStatusPatcher writes the status of one Patcher, for one reconcile and one goroutine.
@@ -413,6 +625,11 @@ func (p *PatcherStatusPatcher) FlushOnReturn(ctx context.Context, result *reconc
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PatcherStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Patcher and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PatcherStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Patcher) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -421,10 +638,18 @@ func (p *PatcherStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Patche
 // Refresh reads the Patcher live into the patcher and its object. Unsaved edits are discarded.
 func (p *PatcherStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PatcherStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *PatcherStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Patcher)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PatcherStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Patcher)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -432,8 +657,8 @@ func (p *PatcherStatusPatcher) OnFlushed(f func(before, after *v1.Labels)) {
 	p.patcher.OnFlushed(f)
 }
 
-// pointerKind tells the runtime how to reach and compare the status of a Pointer.
-var pointerKind = patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
+// PointerKind tells the runtime how to reach and compare the status of a Pointer.
+var PointerKind = &patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 	Name:   "Pointer",
 	New:    func() *v1.Pointer { return &v1.Pointer{} },
 	Assign: patcher.Assign[v1.Pointer],
@@ -449,44 +674,49 @@ var pointerKind = patcher.Kind[*v1.Pointer, *v1.PointerStatus]{
 	Trim:  func(_, _ **v1.PointerStatus) {},
 	Conditions: func(status **v1.PointerStatus) *[]metav1.Condition {
 		if *status == nil {
-			*status = &v1.PointerStatus{}
+			return nil
 		}
 		return &(*status).Conditions
 	},
 	ObservedGeneration: func(status **v1.PointerStatus) *int64 {
 		if *status == nil {
-			*status = &v1.PointerStatus{}
+			return nil
 		}
 		return &(*status).ObservedGeneration
+	},
+	Make: func(status **v1.PointerStatus) {
+		if *status == nil {
+			*status = &v1.PointerStatus{}
+		}
 	},
 }
 
 // PointerStatusClient reads objects of kind Pointer and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PointerStatusClient struct {
 	client *patcher.Client[*v1.Pointer, *v1.PointerStatus]
 }
 
 // NewPointerStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPointerStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PointerStatusClient {
-	return &PointerStatusClient{client: patcher.NewClient(&pointerKind, c, live, opts...)}
+	return &PointerStatusClient{client: patcher.NewClient(PointerKind, c, live, opts...)}
 }
 
 // Fetch reads the Pointer and captures the base that its status will be written against. The kind is cluster-scoped: key has
 // a Name only.
-// When there is no such Pointer, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PointerStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Pointer, *PointerStatusPatcher, error) {
+// If the Pointer does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PointerStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Pointer, *PointerStatusPatcher, error) {
 	p := &PointerStatusPatcher{}
-	pointer, err := c.client.Fetch(ctx, key, &p.patcher)
+	pointer, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return pointer, p, nil
 }
 
-// For captures the base from a Pointer that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Pointer that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PointerStatusClient) For(pointer *v1.Pointer) (*PointerStatusPatcher, error) {
 	p := &PointerStatusPatcher{}
 	if err := c.client.For(pointer, &p.patcher); err != nil {
@@ -495,9 +725,49 @@ func (c *PointerStatusClient) For(pointer *v1.Pointer) (*PointerStatusPatcher, e
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PointerStatusClient) ForItems(items []v1.Pointer) ([]*PointerStatusPatcher, error) {
+	patchers := make([]*PointerStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Pointer into pointer, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PointerStatusClient) Get(ctx context.Context, key client.ObjectKey, pointer *v1.Pointer, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, pointer, opts...)
+}
+
+// Flush writes what changed in Status since pointer was read, in one request under the optimistic lock, for any Pointer that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PointerStatusClient) Flush(ctx context.Context, pointer *v1.Pointer) (patcher.Result, error) {
+	return c.client.Flush(ctx, pointer)
+}
+
+// Patcher is For for a Pointer that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PointerStatusClient) Patcher(pointer *v1.Pointer) (*PointerStatusPatcher, error) {
+	p := &PointerStatusPatcher{}
+	if err := c.client.Patcher(pointer, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Pointer live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *PointerStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Pointer) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Pointer of the current attempt. It
+// returns the Pointer that landed.
+func (c *PointerStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Pointer, *PointerStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Pointer, patcher.Result, error) {
+	p := &PointerStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(pointer *v1.Pointer) error { return mutate(pointer, p) }, opts...)
 }
 
 // PointerStatusPatcher writes the status of one Pointer, for one reconcile and one goroutine.
@@ -526,6 +796,11 @@ func (p *PointerStatusPatcher) FlushOnReturn(ctx context.Context, result *reconc
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PointerStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Pointer and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PointerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Pointer) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -534,10 +809,18 @@ func (p *PointerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Pointe
 // Refresh reads the Pointer live into the patcher and its object. Unsaved edits are discarded.
 func (p *PointerStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PointerStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *PointerStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Pointer)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PointerStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Pointer)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -555,16 +838,21 @@ func (p *PointerStatusPatcher) RemoveCondition(conditionType string) (changed bo
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *PointerStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Pointer's own.
+func (p *PointerStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *PointerStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
-// promotedKind tells the runtime how to reach and compare the status of a Promoted.
-var promotedKind = patcher.Kind[*v1.Promoted, v1.Type]{
+// PromotedKind tells the runtime how to reach and compare the status of a Promoted.
+var PromotedKind = &patcher.Kind[*v1.Promoted, v1.Type]{
 	Name:         "Promoted",
 	New:          func() *v1.Promoted { return &v1.Promoted{} },
 	Assign:       patcher.Assign[v1.Promoted],
@@ -575,30 +863,30 @@ var promotedKind = patcher.Kind[*v1.Promoted, v1.Type]{
 }
 
 // PromotedStatusClient reads objects of kind Promoted and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type PromotedStatusClient struct {
 	client *patcher.Client[*v1.Promoted, v1.Type]
 }
 
 // NewPromotedStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewPromotedStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *PromotedStatusClient {
-	return &PromotedStatusClient{client: patcher.NewClient(&promotedKind, c, live, opts...)}
+	return &PromotedStatusClient{client: patcher.NewClient(PromotedKind, c, live, opts...)}
 }
 
 // Fetch reads the Promoted and captures the base that its status will be written against.
-// When there is no such Promoted, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *PromotedStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Promoted, *PromotedStatusPatcher, error) {
+// If the Promoted does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *PromotedStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Promoted, *PromotedStatusPatcher, error) {
 	p := &PromotedStatusPatcher{}
-	promoted, err := c.client.Fetch(ctx, key, &p.patcher)
+	promoted, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return promoted, p, nil
 }
 
-// For captures the base from a Promoted that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Promoted that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *PromotedStatusClient) For(promoted *v1.Promoted) (*PromotedStatusPatcher, error) {
 	p := &PromotedStatusPatcher{}
 	if err := c.client.For(promoted, &p.patcher); err != nil {
@@ -607,9 +895,49 @@ func (c *PromotedStatusClient) For(promoted *v1.Promoted) (*PromotedStatusPatche
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *PromotedStatusClient) ForItems(items []v1.Promoted) ([]*PromotedStatusPatcher, error) {
+	patchers := make([]*PromotedStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Promoted into promoted, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *PromotedStatusClient) Get(ctx context.Context, key client.ObjectKey, promoted *v1.Promoted, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, promoted, opts...)
+}
+
+// Flush writes what changed in Status since promoted was read, in one request under the optimistic lock, for any Promoted that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *PromotedStatusClient) Flush(ctx context.Context, promoted *v1.Promoted) (patcher.Result, error) {
+	return c.client.Flush(ctx, promoted)
+}
+
+// Patcher is For for a Promoted that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *PromotedStatusClient) Patcher(promoted *v1.Promoted) (*PromotedStatusPatcher, error) {
+	p := &PromotedStatusPatcher{}
+	if err := c.client.Patcher(promoted, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Promoted live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *PromotedStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Promoted) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Promoted of the current attempt. It
+// returns the Promoted that landed.
+func (c *PromotedStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Promoted, *PromotedStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Promoted, patcher.Result, error) {
+	p := &PromotedStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(promoted *v1.Promoted) error { return mutate(promoted, p) }, opts...)
 }
 
 // PromotedStatusPatcher writes the status of one Promoted, for one reconcile and one goroutine.
@@ -638,6 +966,11 @@ func (p *PromotedStatusPatcher) FlushOnReturn(ctx context.Context, result *recon
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *PromotedStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Promoted and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *PromotedStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Promoted) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -646,10 +979,18 @@ func (p *PromotedStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Promo
 // Refresh reads the Promoted live into the patcher and its object. Unsaved edits are discarded.
 func (p *PromotedStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *PromotedStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *PromotedStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Promoted)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *PromotedStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Promoted)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

@@ -12,8 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// siteKind tells the runtime how to reach and compare the status of a Site.
-var siteKind = patcher.Kind[*v1beta1.Site, v1beta1.SiteStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{SiteKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// SiteKind tells the runtime how to reach and compare the status of a Site.
+var SiteKind = &patcher.Kind[*v1beta1.Site, v1beta1.SiteStatus]{
 	Name:         "Site",
 	New:          func() *v1beta1.Site { return &v1beta1.Site{} },
 	Assign:       patcher.Assign[v1beta1.Site],
@@ -24,30 +32,30 @@ var siteKind = patcher.Kind[*v1beta1.Site, v1beta1.SiteStatus]{
 }
 
 // SiteStatusClient reads objects of kind Site and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type SiteStatusClient struct {
 	client *patcher.Client[*v1beta1.Site, v1beta1.SiteStatus]
 }
 
 // NewSiteStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewSiteStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteStatusClient {
-	return &SiteStatusClient{client: patcher.NewClient(&siteKind, c, live, opts...)}
+	return &SiteStatusClient{client: patcher.NewClient(SiteKind, c, live, opts...)}
 }
 
 // Fetch reads the Site and captures the base that its status will be written against.
-// When there is no such Site, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *SiteStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1beta1.Site, *SiteStatusPatcher, error) {
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1beta1.Site, *SiteStatusPatcher, error) {
 	p := &SiteStatusPatcher{}
-	site, err := c.client.Fetch(ctx, key, &p.patcher)
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return site, p, nil
 }
 
-// For captures the base from a Site that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *SiteStatusClient) For(site *v1beta1.Site) (*SiteStatusPatcher, error) {
 	p := &SiteStatusPatcher{}
 	if err := c.client.For(site, &p.patcher); err != nil {
@@ -56,9 +64,49 @@ func (c *SiteStatusClient) For(site *v1beta1.Site) (*SiteStatusPatcher, error) {
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteStatusClient) ForItems(items []v1beta1.Site) ([]*SiteStatusPatcher, error) {
+	patchers := make([]*SiteStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1beta1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteStatusClient) Flush(ctx context.Context, site *v1beta1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteStatusClient) Patcher(site *v1beta1.Site) (*SiteStatusPatcher, error) {
+	p := &SiteStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *SiteStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1beta1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1beta1.Site, *SiteStatusPatcher) error, opts ...patcher.RetryOption) (*v1beta1.Site, patcher.Result, error) {
+	p := &SiteStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1beta1.Site) error { return mutate(site, p) }, opts...)
 }
 
 // SiteStatusPatcher writes the status of one Site, for one reconcile and one goroutine.
@@ -87,6 +135,11 @@ func (p *SiteStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *SiteStatusPatcher) Retry(ctx context.Context, mutate func(*v1beta1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -95,10 +148,18 @@ func (p *SiteStatusPatcher) Retry(ctx context.Context, mutate func(*v1beta1.Site
 // Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
 func (p *SiteStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *SiteStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1beta1.Site)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1beta1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.

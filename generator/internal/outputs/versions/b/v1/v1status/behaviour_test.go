@@ -10,7 +10,7 @@ import (
 )
 
 func TestBehaviour(t *testing.T) {
-	behaviour.Check(t, &siteKind, func(c client.Client) behaviour.Fetch[*v1.Site, *SiteStatusPatcher] {
+	behaviour.Check(t, SiteKind, func(c client.Client) behaviour.Fetch[*v1.Site, *SiteStatusPatcher] {
 		return NewSiteStatusClient(c, c).Fetch
 	})
 }

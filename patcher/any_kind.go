@@ -1,0 +1,96 @@
+package patcher
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AnyKind is a Kind of any type. The generated function Kinds returns those of a package.
+type AnyKind interface {
+	// KindName returns the name that errors and metrics use: "Database".
+	KindName() string
+
+	// emptyObject returns an empty object.
+	emptyObject() client.Object
+	// owns reports whether obj has the Go type of this kind.
+	owns(obj client.Object) bool
+	// bind returns a Client whose types are known only at run time. It shares what is remembered of objects with all
+	// Clients of the kind over c.
+	bind(c client.Client, live client.Reader, opts []Option) anyClient
+}
+
+// anyClient is a Client of a kind whose type is known only at run time. Each method takes objects that its kind owns.
+type anyClient interface {
+	// capturedFrom remembers the base of an object that was read, or that a write returned, and copies what it keeps.
+	capturedFrom(obj client.Object)
+	// isKnown reports whether the base of the object's UID and resourceVersion is remembered.
+	isKnown(obj client.Object) bool
+	// hasBaseMetadata reports whether the metadata of the object is that of the base, which is known.
+	hasBaseMetadata(obj client.Object) bool
+	// lockedPatch returns the request that writes what differs between that base and the object's status, or nil if
+	// nothing does. The error is an ErrNoBase if the base is not remembered.
+	lockedPatch(obj client.Object) (client.Patch, error)
+	// flush is Client.Flush.
+	flush(ctx context.Context, obj client.Object) (Result, error)
+}
+
+// KindName implements AnyKind.
+func (k *Kind[T, S]) KindName() string { return k.Name }
+
+func (k *Kind[T, S]) emptyObject() client.Object { return k.New() }
+
+func (k *Kind[T, S]) owns(obj client.Object) bool {
+	_, ok := obj.(T)
+	return ok
+}
+
+func (k *Kind[T, S]) bind(c client.Client, live client.Reader, opts []Option) anyClient {
+	return NewClient(k, c, live, opts...)
+}
+
+func (c *Client[T, S]) capturedFrom(obj client.Object) {
+	if version := obj.GetResourceVersion(); version != "" && version != "0" {
+		c.remember(client.ObjectKeyFromObject(obj), c.capture(obj.(T), new(base[S])))
+	}
+}
+
+func (c *Client[T, S]) isKnown(obj client.Object) bool {
+	return c.memory.bases.find(baseKeyOf(obj)) != nil
+}
+
+func (c *Client[T, S]) hasBaseMetadata(obj client.Object) bool {
+	return c.memory.bases.find(baseKeyOf(obj)).metadata.equals(obj)
+}
+
+func (c *Client[T, S]) lockedPatch(obj client.Object) (client.Patch, error) {
+	b := c.memory.bases.find(baseKeyOf(obj))
+	if b == nil {
+		return nil, c.noBase(obj.(T), nil)
+	}
+	d, err := c.diff(&b.status, c.kind.Status(obj.(T)))
+	if err != nil || d == nil {
+		return nil, err
+	}
+	return d.patch(b.identity.resourceVersion)
+}
+
+func (c *Client[T, S]) flush(ctx context.Context, obj client.Object) (Result, error) {
+	return c.Flush(ctx, obj.(T))
+}
+
+// FlushObject writes what changed in the status of obj since it was read, as Flush of a StatusClient does, for helpers
+// that are generic or take interfaces. c must know the kind of obj: a client that Wrap
+// returned.
+func FlushObject(ctx context.Context, c client.Client, obj client.Object) (Result, error) {
+	known, ok := c.(interface{ clientOf(client.Object) anyClient })
+	if !ok {
+		return "", fmt.Errorf("FlushObject: a %T knows no kinds: pass a client that patcher.Wrap returned", c)
+	}
+	bound := known.clientOf(obj)
+	if bound == nil {
+		return "", fmt.Errorf("FlushObject: the client does not know the kind of a %T: pass its generated Kinds() to patcher.Wrap", obj)
+	}
+	return bound.flush(ctx, obj)
+}

@@ -1,0 +1,82 @@
+package patcher
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Reads, and the answers to writes, are captured: the base of a later write is the state of the object's own version.
+
+// Get implements client.Reader.
+func (w *WrappedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	err := w.Client.Get(ctx, key, obj, opts...)
+	w.captureUnless(err, obj)
+	return err
+}
+
+// List implements client.Reader.
+func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	err := w.Client.List(ctx, list, opts...)
+	if err == nil && w.captures() && w.lists(list) && meta.LenList(list) <= maxBases {
+		_ = meta.EachListItem(list, func(item runtime.Object) error {
+			w.captureUnless(nil, item.(client.Object))
+			return nil
+		})
+	}
+	return err
+}
+
+// Create implements client.Writer.
+func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	err := w.Client.Create(ctx, obj, opts...)
+	w.captureUnless(err, obj)
+	return err
+}
+
+// Update implements client.Writer.
+func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	err := w.Client.Update(ctx, obj, opts...)
+	w.captureUnless(err, obj)
+	return err
+}
+
+// Patch implements client.Writer.
+func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	err := w.Client.Patch(ctx, obj, patch, opts...)
+	w.captureUnless(err, obj)
+	return err
+}
+
+func (w *WrappedClient) captureUnless(err error, obj client.Object) {
+	if err != nil || !w.captures() {
+		return
+	}
+	if kind := w.kinds.ofType(obj); kind != nil {
+		kind.client.capturedFrom(obj)
+	}
+}
+
+// captures reports whether anything is done with a base. A client that only reports needs none.
+func (w *WrappedClient) captures() bool { return w.mode != Report }
+
+// lists reports whether the items of a list have a registered kind. Longer lists than the memory holds are not captured:
+// the base of an item is then read again when it is needed.
+func (w *WrappedClient) lists(list client.ObjectList) bool {
+	v := reflect.ValueOf(list)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	items := v.Elem().FieldByName("Items")
+	if items.Kind() != reflect.Slice {
+		return false
+	}
+	element := items.Type().Elem()
+	if element.Kind() == reflect.Struct {
+		element = reflect.PointerTo(element)
+	}
+	return w.kinds.byType[element] != nil
+}

@@ -1,0 +1,157 @@
+package patcher
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Status implements client.StatusClient.
+func (w *WrappedClient) Status() client.SubResourceWriter {
+	return &wrappedStatus{SubResourceWriter: w.Client.Status(), client: w}
+}
+
+// SubResource implements client.SubResourceClientConstructor.
+func (w *WrappedClient) SubResource(name string) client.SubResourceClient {
+	c := w.Client.SubResource(name)
+	if name != "status" {
+		return c
+	}
+	return &wrappedSubResource{SubResourceReader: c, wrappedStatus: wrappedStatus{SubResourceWriter: c, client: w}}
+}
+
+type wrappedSubResource struct {
+	client.SubResourceReader
+	wrappedStatus
+}
+
+// wrappedStatus decides about each write of a status.
+type wrappedStatus struct {
+	client.SubResourceWriter
+	client *WrappedClient
+}
+
+// Update implements client.SubResourceWriter.
+func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+	var options client.SubResourceUpdateOptions
+	options.ApplyOptions(opts)
+	sent := obj
+	if options.SubResourceBody != nil {
+		sent = options.SubResourceBody
+	}
+	update := func() error {
+		err := s.SubResourceWriter.Update(ctx, obj, opts...)
+		s.client.captureUnless(err, obj)
+		return err
+	}
+	kind := s.client.kinds.of(sent)
+	switch {
+	case kind == nil:
+		s.client.report.passed(PassedOtherKind)
+		return update()
+	case isNoVersion(sent.GetResourceVersion()):
+		s.client.sendBlind(ctx, blindWrite{kind: kind, obj: sent, fieldOwner: options.FieldManager, class: BlindUpdate, site: callSite()})
+		return update()
+	case !s.client.captures() || !kind.kind.owns(sent) || !kind.client.isKnown(sent):
+		s.client.report.passed(PassedLocked)
+		return update()
+	}
+	patch, err := kind.client.lockedPatch(sent)
+	switch {
+	case err != nil || !kind.client.hasBaseMetadata(sent):
+		// What cannot be compared is sent as it is: the Update has its own lock.
+		s.client.report.passed(PassedLocked)
+		return update()
+	case patch == nil:
+		s.client.report.passed(PassedUnchanged)
+		return nil
+	case !s.client.options.patchUpdates || options.SubResourceBody != nil:
+		s.client.report.passed(PassedLocked)
+		return update()
+	}
+	s.client.report.passed(PassedPatchedUpdate)
+	err = s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
+	s.client.captureUnless(err, obj)
+	return err
+}
+
+// patchOptionsOf are the options of an update for the patch that replaces it.
+func patchOptionsOf(o client.SubResourceUpdateOptions) []client.SubResourcePatchOption {
+	return []client.SubResourcePatchOption{&client.SubResourcePatchOptions{PatchOptions: client.PatchOptions{
+		DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,
+	}}}
+}
+
+// Patch implements client.SubResourceWriter.
+func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	var options client.SubResourcePatchOptions
+	options.ApplyOptions(opts)
+	sent := obj
+	if options.SubResourceBody != nil {
+		sent = options.SubResourceBody
+	}
+	patch, err := s.client.decide(ctx, sent, patch, options.FieldManager)
+	if err != nil || patch == nil {
+		return err
+	}
+	err = s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+	s.client.captureUnless(err, obj)
+	return err
+}
+
+// decide returns the patch to send instead, or nil if there is nothing to send.
+func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch client.Patch, fieldOwner string) (client.Patch, error) {
+	kind := w.kinds.of(obj)
+	if kind == nil {
+		w.report.passed(PassedOtherKind)
+		return patch, nil
+	}
+	if patch.Type() == types.ApplyPatchType {
+		w.sendBlind(ctx, blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: BlindApply, site: callSite()})
+		return patch, nil
+	}
+	content, err := contentOf(patch, obj)
+	switch {
+	case err != nil:
+		return nil, err
+	case content.class == "":
+		w.report.passed(PassedOtherFormat)
+		return patch, nil
+	case content.locked:
+		w.report.passed(PassedLocked)
+		return patch, nil
+	case content.empty && w.mode != Report:
+		w.report.passed(PassedUnchanged)
+		return nil, nil
+	}
+	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
+	return w.onBlind(ctx, found, patch, content)
+}
+
+// onBlind does with a blind patch what the mode says.
+func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (client.Patch, error) {
+	version := found.obj.GetResourceVersion()
+	switch {
+	case w.mode == Report || isNoVersion(version) || w.allows(found):
+		w.sendBlind(ctx, found)
+		return patch, nil
+	case w.mode == Refuse:
+		found.action = ActionRefused
+		w.blind(ctx, found)
+		return nil, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
+			"flush it with a generated patcher, or add client.MergeFromWithOptimisticLock{}",
+			found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), ErrBlindStatusWrite, found.class, found.site)
+	}
+	locked, err := content.lockedTo(version)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: adding the optimistic lock to a status patch: %w", found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), err)
+	}
+	found.action = ActionLocked
+	w.blind(ctx, found)
+	return client.RawPatch(patch.Type(), locked), nil
+}
+
+// isNoVersion reports whether a resourceVersion locks nothing. Some kinds take "0" for any version.
+func isNoVersion(resourceVersion string) bool { return resourceVersion == "" || resourceVersion == "0" }
