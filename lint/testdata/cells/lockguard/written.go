@@ -394,3 +394,26 @@ func (r *Written) callsExported(ctx context.Context, key client.ObjectKey) error
 	}
 	return r.KeepExportedCalled(ctx, cell)
 }
+
+// Each turn of the loop writes the items of the later turns, too.
+func (r *Written) keepThenAll(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Written) eachThenAll(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for i := range cells.Items {
+		if err := r.keepThenAll(ctx, &cells.Items[i]); err != nil {
+			return err
+		}
+		if err := r.labelAll(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
