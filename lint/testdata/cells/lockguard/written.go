@@ -26,6 +26,7 @@ type Written struct {
 
 type toucher interface {
 	Touch(ctx context.Context, in hidden) error
+	TouchRequest(ctx context.Context, req ctrl.Request) error
 }
 
 type hidden struct{ key client.ObjectKey }
@@ -60,6 +61,20 @@ func (r *Written) keepKeyInStruct(ctx context.Context, key client.ObjectKey) err
 		return err
 	}
 	if err := r.toucher.Touch(ctx, in); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// The helper cannot be seen, and gets the request that holds the key.
+func (r *Written) keepParentToUnseen(ctx context.Context, req ctrl.Request) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, req.NamespacedName, cell); err != nil {
+		return err
+	}
+	if err := r.toucher.TouchRequest(ctx, req); err != nil {
 		return err
 	}
 	base := cell.DeepCopy()
@@ -185,6 +200,21 @@ func (r *Written) keepApplied(ctx context.Context, key client.ObjectKey) error {
 	}
 	applied := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"seen": "true"}}}
 	if err := r.Patch(ctx, applied, client.Apply, client.FieldOwner("labels")); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// The object itself is applied, without its managed fields.
+func (r *Written) keepAppliedItself(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.ManagedFields = nil
+	if err := r.Patch(ctx, cell, client.Apply, client.FieldOwner("labels")); err != nil {
 		return err
 	}
 	base := cell.DeepCopy()
@@ -348,4 +378,42 @@ func (r *Written) fixHashed(ctx context.Context, key client.ObjectKey) error {
 	base := cell.DeepCopy()
 	cell.Status.Phase = hex.EncodeToString(hash.Sum(nil))
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+// Callers in other modules may have written the object first.
+func (r *Written) KeepExportedCalled(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Written) callsExported(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	return r.KeepExportedCalled(ctx, cell)
+}
+
+// Each turn of the loop writes the items of the later turns, too.
+func (r *Written) keepThenAll(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base), owner)
+}
+
+func (r *Written) eachThenAll(ctx context.Context) error {
+	cells := &v1.CellList{}
+	if err := r.List(ctx, cells); err != nil {
+		return err
+	}
+	for i := range cells.Items {
+		if err := r.keepThenAll(ctx, &cells.Items[i]); err != nil {
+			return err
+		}
+		if err := r.labelAll(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }

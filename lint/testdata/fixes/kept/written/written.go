@@ -23,6 +23,7 @@ type Written struct {
 
 type toucher interface {
 	Touch(ctx context.Context, in hidden) error
+	TouchRequest(ctx context.Context, req ctrl.Request) error
 }
 
 type hidden struct{ key client.ObjectKey }
@@ -57,6 +58,20 @@ func (r *Written) keepKeyInStruct(ctx context.Context, key client.ObjectKey) err
 		return err
 	}
 	if err := r.toucher.Touch(ctx, in); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base))
+}
+
+// The helper cannot be seen, and gets the request that holds the key.
+func (r *Written) keepParentToUnseen(ctx context.Context, req ctrl.Request) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, req.NamespacedName, cell); err != nil {
+		return err
+	}
+	if err := r.toucher.TouchRequest(ctx, req); err != nil {
 		return err
 	}
 	base := cell.DeepCopy()
@@ -182,6 +197,21 @@ func (r *Written) keepApplied(ctx context.Context, key client.ObjectKey) error {
 	}
 	applied := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"seen": "true"}}}
 	if err := r.Patch(ctx, applied, client.Apply, client.FieldOwner("labels")); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base))
+}
+
+// The object itself is applied, without its managed fields.
+func (r *Written) keepAppliedItself(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.ManagedFields = nil
+	if err := r.Patch(ctx, cell, client.Apply, client.FieldOwner("labels")); err != nil {
 		return err
 	}
 	base := cell.DeepCopy()
