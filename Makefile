@@ -55,17 +55,25 @@ bin/statuspatcher-gen:
 
 .PHONY: test
 test: envtest ## Run all tests of all modules, each on the lowest versions that its go.mod names.
-	@set -e; for module in $(TEST_MODULES); do \
+	@failed=; for module in $(TEST_MODULES); do \
 	  race=; case " $(RACE_MODULES) " in *" $$module "*) race=-race;; esac; \
 	  echo "go test $$race $$module"; \
-	  go test -C $$module $$race -timeout 30m $(TESTFLAGS) ./...; \
-	done
+	  go test -C $$module $$race -timeout 30m $(TESTFLAGS) ./... || failed="$$failed $$module"; \
+	done; [ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
 
 .PHONY: test-latest
 test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
-	@set -e; for module in $(filter-out hack/envtest/,$(TEST_MODULES)); do \
+	@failed=; for module in $(filter-out hack/envtest/,$(TEST_MODULES)); do \
 	  echo "go test $$module, newest versions"; \
-	  GOWORK=$(CURDIR)/hack/latest/go.work go test -C $$module -timeout 30m $(TESTFLAGS) ./...; \
+	  GOWORK=$(CURDIR)/hack/latest/go.work go test -C $$module -timeout 30m $(TESTFLAGS) ./... || failed="$$failed $$module"; \
+	done; [ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
+
+.PHONY: oldest-go
+oldest-go: ## Build and vet the libraries with the oldest Go that they support, the one their go.mod files name.
+	@set -e; for module in patcher patchertest; do \
+	  version=go$$(cd $$module && go list -m -f '{{.GoVersion}}'); \
+	  echo "$$version vet $$module"; \
+	  GOTOOLCHAIN=$$version go vet -C $$module ./...; \
 	done
 
 FUZZTIME ?= 1m

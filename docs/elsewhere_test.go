@@ -17,6 +17,7 @@ var elsewhere = map[string]string{
 	"make verify":      "it writes to the checkout, and compares",
 	"make test":        "these tests are part of it",
 	"make test-latest": "these tests are part of it",
+	"make oldest-go":   "downloads Go toolchains",
 	"make lint":        "a job of its own",
 	"make demo":        "half a minute on a real API server",
 	"make corpus":      "downloads public APIs, and compiles what is generated for them",

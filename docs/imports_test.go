@@ -11,6 +11,7 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/client"
 	_ "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	_ "sigs.k8s.io/controller-runtime/pkg/log"
+	_ "sigs.k8s.io/controller-runtime/pkg/metrics"
 	_ "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	_ "github.com/statuspatcher/statuspatcher/examples/database-operator/api/v1"

@@ -62,7 +62,7 @@ func New(registerer prometheus.Registerer) (*Observer, error) {
 // Observe implements patcher.Observer.
 func (o *Observer) Observe(_ context.Context, seen patcher.Observation) {
 	o.conflicts.WithLabelValues(seen.Kind).Add(float64(seen.Conflicts))
-	if seen.Operation == patcher.OperationPatchMetadata {
+	if seen.Operation != patcher.OperationFlush && seen.Operation != patcher.OperationRetry {
 		return
 	}
 	result := string(seen.Result)

@@ -23,6 +23,7 @@ func TestS40_Metrics(t *testing.T) {
 		{Kind: "Cell", Operation: patcher.OperationFlush, Result: patcher.ResultPatched, Attempts: 1, Duration: 2 * time.Millisecond},
 		{Kind: "Cell", Operation: patcher.OperationRetry, Error: patcher.ErrorConflict, Attempts: 8, Conflicts: 8},
 		{Kind: "Cell", Operation: patcher.OperationPatchMetadata, Error: patcher.ErrorConflict, Attempts: 1, Conflicts: 1},
+		{Kind: "Cell", Operation: patcher.OperationPatchSpec, Result: patcher.ResultPatched, Attempts: 1},
 	} {
 		observer.Observe(t.Context(), o)
 	}
