@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	kindVars    = regexp.MustCompile(`(?m)^var \w+ = patcher\.Kind\[\*(?:(\w+)\.)?(\w+), `)
+	kindVars    = regexp.MustCompile(`(?m)^var \w+ = &?patcher\.Kind\[\*(?:(\w+)\.)?(\w+), `)
 	importSpecs = regexp.MustCompile(`(?m)^\t(?:(\w+) )?"([^"]+)"\r?$`)
 )
 

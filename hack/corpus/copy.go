@@ -152,7 +152,7 @@ func copyPackage(from, to string) ([]string, error) {
 // copyEmbedded copies the files that a Go file embeds.
 func copyEmbedded(from, to string, source []byte) error {
 	for line := range strings.Lines(string(source)) {
-		patterns, embeds := strings.CutPrefix(line, "//go:embed ")
+		patterns, embeds := strings.CutPrefix(strings.TrimSpace(line), "//go:embed ")
 		if !embeds {
 			continue
 		}

@@ -76,7 +76,8 @@ func TestLayouts(t *testing.T) {
 		{run: gen + "paths=./... headerFile=hack/boilerplate.go.txt year=2026 verify"},
 		{run: "rm -r vendor api/v1/v1status"},
 		// What kubebuilder writes for an API needs no controller-runtime.
-		{run: "cd api && go mod init example.org/guestbook/api && go mod tidy"},
+		{run: `version=$(go list -m -f '{{.Version}}' k8s.io/apimachinery); cd api
+			go mod init example.org/guestbook/api && go mod edit -require=k8s.io/apimachinery@$version && go mod tidy`},
 		{run: "go mod edit -require=example.org/guestbook/api@v0.0.0 -replace=example.org/guestbook/api=./api && go mod tidy && go build ./..."},
 		{run: gen + "paths=./...", fails: "./api/v1 is in a module of its own, example.org/guestbook/api: run statuspatcher-gen paths=./api/v1 output:dir=internal/v1status"},
 		{run: gen + "paths=./api/...", fails: "run statuspatcher-gen paths=./api/v1 output:dir=internal/v1status"},
