@@ -96,13 +96,21 @@ func TestS71_AWriteThatChangesNothingIsNotSent(t *testing.T) {
 		},
 		"an Update": func(c client.Client, cell, _ *v1.Cell) error { return c.Status().Update(b.ctx, cell) },
 	} {
-		for mode, want := range map[patcher.Mode]int{patcher.Lock: 0, patcher.Refuse: 0, patcher.Report: 1} {
-			t.Run(fmt.Sprintf("%s in mode %d, control: 3, which sends it", name, mode), func(t *testing.T) {
-				c := b.wrapped(mode)
+		for _, row := range []struct {
+			name string
+			mode patcher.Mode
+			want int
+		}{
+			{"rule: in mode Lock", patcher.Lock, 0},
+			{"rule: in mode Refuse", patcher.Refuse, 0},
+			{"control: in mode Report it is sent", patcher.Report, 1},
+		} {
+			t.Run(row.name+", "+name, func(t *testing.T) {
+				c := b.wrapped(row.mode)
 				cell, base := b.read(c)
 				sent := b.wire.during(func() { b.must(write(c, cell, base)) })
-				if len(sent) != want {
-					t.Errorf("%d requests, expected %d: %v", len(sent), want, sent)
+				if len(sent) != row.want {
+					t.Errorf("%d requests, expected %d: %v", len(sent), row.want, sent)
 				}
 			})
 		}
