@@ -13,6 +13,8 @@ HEAVY        := hack/bench/ hack/fuzz/ hack/golangci-lint/ hack/kubebuilder/ hac
 TEST_MODULES := $(filter-out $(HEAVY),$(MODULES))
 # What is safe for concurrent use, and says so, is tested with the race detector.
 RACE_MODULES := patcher/ patcher/test/ patchertest/
+# The packages of a module that are vetted and tested: those below hack/envtest are kube-apiserver and etcd themselves.
+packages = $(if $(filter hack/envtest/,$(1)),.,./...)
 
 # Directories with marked kinds, and kinds that nobody here can mark. HEAVY_KINDS are those that only hack/fuzz requires.
 API_PATHS := paths=./examples/... paths=./patcher/internal/testapi/...
@@ -41,7 +43,7 @@ verify: ## Fail when generated code is stale, unformatted or does not vet.
 	cd patcher/test && ../../bin/statuspatcher-gen $(FOREIGN) output:dir=foreignstatus verify
 	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | grep -v testdata | xargs gofmt -l); \
 	  [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted" >&2; exit 1; }
-	@set -e; for module in $(TEST_MODULES); do echo "go vet $$module"; go vet -C $$module ./...; done
+	$(foreach module,$(TEST_MODULES),go vet -C $(module) $(call packages,$(module)) &&) true
 
 .PHONY: bin/controller-gen
 bin/controller-gen:
@@ -55,18 +57,17 @@ bin/statuspatcher-gen:
 
 .PHONY: test
 test: envtest ## Run all tests of all modules, each on the lowest versions that its go.mod names.
-	@failed=; for module in $(TEST_MODULES); do \
-	  race=; case " $(RACE_MODULES) " in *" $$module "*) race=-race;; esac; \
-	  echo "go test $$race $$module"; \
-	  go test -C $$module $$race -timeout 30m $(TESTFLAGS) ./... || failed="$$failed $$module"; \
-	done; [ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
+	@failed=; $(foreach module,$(TEST_MODULES), \
+	  echo "go test $(module)"; \
+	  go test -C $(module) $(if $(filter $(module),$(RACE_MODULES)),-race) -timeout 30m $(TESTFLAGS) $(call packages,$(module)) || failed="$$failed $(module)";) \
+	[ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
 
 .PHONY: test-latest
 test-latest: envtest ## Run all tests on the newest controller-runtime and Kubernetes.
-	@failed=; for module in $(filter-out hack/envtest/,$(TEST_MODULES)); do \
-	  echo "go test $$module, newest versions"; \
-	  GOWORK=$(CURDIR)/hack/latest/go.work go test -C $$module -timeout 30m $(TESTFLAGS) ./... || failed="$$failed $$module"; \
-	done; [ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
+	@failed=; $(foreach module,$(filter-out hack/envtest/,$(TEST_MODULES)), \
+	  echo "go test $(module) on the newest versions"; \
+	  GOWORK=$(CURDIR)/hack/latest/go.work go test -C $(module) -timeout 30m $(TESTFLAGS) ./... || failed="$$failed $(module)";) \
+	[ -z "$$failed" ] || { echo "tests failed in:$$failed" >&2; exit 1; }
 
 .PHONY: oldest-go
 oldest-go: ## Build and vet the libraries with the oldest Go that they support, the one their go.mod files name.
