@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/statuspatcher/statuspatcher/hack/publish"
 )
 
 // TestExportedNamesAreDocumented: go doc has something to say of every name that others can use.
@@ -106,24 +108,17 @@ var (
 // publicPackages are the directories of the packages that others can import, and are meant to.
 func publicPackages(t *testing.T) (dirs []string) {
 	t.Helper()
-	list := exec.Command("go", "list", "-f", `{{if ne .Name "main"}}{{.Dir}}{{end}}`, "./...")
-	list.Dir = root
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkout, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range strings.Fields(string(out)) {
-		rel, err := filepath.Rel(checkout, dir)
+	for _, module := range publish.Dirs {
+		list := exec.Command("go", "list", "-f", `{{if ne .Name "main"}}{{.Dir}}{{end}}`, "./...")
+		list.Dir = filepath.Join(root, module)
+		out, err := list.Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		elements := strings.Split(filepath.ToSlash(rel), "/")
-		if !slices.Contains([]string{"docs", "examples", "hack"}, elements[0]) && !slices.Contains(elements, "internal") {
-			dirs = append(dirs, dir)
+		for _, dir := range strings.Fields(string(out)) {
+			if !slices.Contains(strings.Split(filepath.ToSlash(dir), "/"), "internal") {
+				dirs = append(dirs, dir)
+			}
 		}
 	}
 	if len(dirs) < 6 {

@@ -122,9 +122,13 @@ func notGenerated(readme, generated []byte) (found int, errs []error) {
 }
 
 // auditTable is the audit of the handwritten operator, without what is all right.
-func auditTable() (string, error) {
-	cmd := exec.Command("go", "run", "./cmd/statuspatcher-lint", "-audit", "-format=markdown", "./examples/handwritten-operator/...")
-	cmd.Dir = root
+func auditTable(dir string) (string, error) {
+	tool := filepath.Join(dir, "statuspatcher-lint")
+	if out, err := exec.Command("go", "build", "-o", tool, "github.com/statuspatcher/statuspatcher/cmd/statuspatcher-lint").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	cmd := exec.Command(tool, "-audit", "-format=markdown", "./handwritten-operator/...")
+	cmd.Dir = filepath.Join(root, "examples")
 	out, err := cmd.Output()
 	if err != nil {
 		return "", err

@@ -59,9 +59,11 @@ type BlindWrite struct {
 
 // A Site is a place in the code of an operator.
 type Site struct {
+	// Function is its full name, with the package path.
 	Function string
-	File     string
-	Line     int
+	// File and Line are where the call is.
+	File string
+	Line int
 }
 
 // String returns file:line and the function.

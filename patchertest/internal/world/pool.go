@@ -21,6 +21,9 @@ type pooled struct {
 	cached, live client.Client
 }
 
+// ofLife is a client of one life of a process in one schedule, which no other has.
+type ofLife struct{ client.Client }
+
 // get returns the clients of a controller of one life of a process. A nil pool makes new ones.
 func (p *Pool) get(w *World, c *controller, life int) (*pooled, error) {
 	key := fmt.Sprintf("%s/%s/%d", c.proc.name, c.name, life)

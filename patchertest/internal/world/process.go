@@ -94,7 +94,8 @@ func (w *World) newController(p *process, cfg *Controller) (*controller, error) 
 	}
 	clients.owner, c.client = c, clients.cached
 	restore := w.answerAtOnce()
-	c.rec = cfg.New(clients.cached, clients.live)
+	// Code that remembers things by client must not meet, in this schedule, what it remembers of another one.
+	c.rec = cfg.New(&ofLife{clients.cached}, &ofLife{clients.live})
 	restore()
 	if c.rec == nil {
 		return nil, fmt.Errorf("controller %s: expected New to return a reconciler, found nil", cfg.Name)
