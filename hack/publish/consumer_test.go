@@ -132,7 +132,7 @@ func TestImportingTheRuntimeCostsOneLine(t *testing.T) {
 	t.Run("control: importing the test kit changes more", func(t *testing.T) {
 		c := newConsumer(t, goproxy, "1.25.0", "local", "v0.22.5", "v0.34.3")
 		goMod := c.read("go.mod")
-		c.write("kit_test.go", "package operator\n\nimport _ \""+Root+"/patchertest\"\n")
+		c.write("kit_test.go", "package main\n\nimport _ \""+Root+"/patchertest\"\n")
 		c.run("go", "get", Root+"/patchertest@"+version)
 		c.run("go", "mod", "tidy")
 		if more, _ := added(goMod, c.read("go.mod")); len(more) < 2 {
@@ -154,7 +154,7 @@ func TestPublishedModulesAreConsumed(t *testing.T) {
 		}
 	}
 	c.withPatchers(version)
-	c.write("kit_test.go", "package operator\n\nimport (\n\t_ \""+Root+"/patchertest\"\n\t_ \""+Root+"/patchertest/realserver\"\n)\n")
+	c.write("kit_test.go", "package main\n\nimport (\n\t_ \""+Root+"/patchertest\"\n\t_ \""+Root+"/patchertest/realserver\"\n)\n")
 	c.run("go", "get", Root+"/patchertest@"+version)
 	c.run("go", "mod", "tidy")
 	c.run("go", "vet", "./...")
