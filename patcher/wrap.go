@@ -78,7 +78,8 @@ type WrappedClient struct {
 	report  *report
 }
 
-// With returns the client with options. Call it before the client is used.
+// With returns a copy of the client that has the options; the client itself stays as it is. Both share what they remember and
+// report.
 func (w *WrappedClient) With(opts ...WrapOption) *WrappedClient {
 	configured := *w
 	configured.options.allowed = slices.Clone(w.options.allowed)
@@ -127,8 +128,8 @@ type allowance struct {
 func PatchUpdates() WrapOption { return func(w *WrappedClient) { w.options.patchUpdates = true } }
 
 // AllowBlind lets a writer write the status of a kind without a lock, for controllers that share a status on purpose and
-// write disjoint fields. by is the field owner of its requests, or the name of the function that makes them, such as
-// "controller.(*Reconciler).mirror", with as much of the package path as is needed. What is allowed is still counted.
+// write disjoint fields. by is the field owner of its requests, or the name of the function that makes them, itself or in a closure,
+// such as "controller.(*Reconciler).mirror", with as much of the package path as is needed. What is allowed is still counted.
 func AllowBlind(kind AnyKind, by string) WrapOption {
 	return func(w *WrappedClient) { w.options.allowed = append(w.options.allowed, allowance{kind, by}) }
 }

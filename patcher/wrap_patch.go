@@ -32,33 +32,43 @@ func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
 	return patchContent{data: data}, nil
 }
 
-// mergeContent looks for metadata.resourceVersion. MergeFrom itself puts it there if the base has another version than the
-// object, which locks the patch to the object's.
+// mergeContent looks for metadata.resourceVersion, as the API server reads it: names are case-sensitive, and the last of two equal
+// ones counts. MergeFrom itself puts it there if the base has another version than the object, which locks the patch to the
+// object's.
 func mergeContent(data []byte) (patchContent, error) {
 	content := patchContent{data: data, class: BlindMerge}
-	var body struct {
-		Metadata struct {
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"metadata"`
-	}
+	var body map[string]json.RawMessage
 	if err := json.Unmarshal(data, &body); err != nil {
 		return content, fmt.Errorf("the status patch is not a JSON object: %w", err)
 	}
-	content.locked = !isNoVersion(body.Metadata.ResourceVersion)
+	content.locked = versionIn(body["metadata"])
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
 	return content, nil
+}
+
+// versionIn reports whether the JSON of an object's metadata has a resourceVersion that locks something.
+func versionIn(metadata json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(metadata, &fields) == nil && isVersion(fields["resourceVersion"])
+}
+
+func isVersion(value json.RawMessage) bool {
+	var version string
+	return json.Unmarshal(value, &version) == nil && !isNoVersion(version)
 }
 
 // operation is one of a JSON patch.
 type operation struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
+	From  string          `json:"from,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
 const versionPath = "/metadata/resourceVersion"
 
-// jsonContent looks for an operation that tests the version, or sets it, which the API server takes as a precondition.
+// jsonContent finds out whether the API server checks a version: one that the patch tests before it changes it, or the one that the
+// object has after the last operation.
 func jsonContent(data []byte) (patchContent, error) {
 	content := patchContent{data: data, class: BlindJSON}
 	var operations []operation
@@ -66,13 +76,41 @@ func jsonContent(data []byte) (patchContent, error) {
 		return content, fmt.Errorf("the status patch is not a list of JSON patch operations: %w", err)
 	}
 	content.empty = len(operations) == 0
+	tested, touched, set := false, false, false
 	for _, o := range operations {
-		var version string
-		if o.Path == versionPath && o.Op != "remove" && json.Unmarshal(o.Value, &version) == nil && !isNoVersion(version) {
-			content.locked = true
+		switch {
+		case o.Op == "test" && o.Path == versionPath:
+			tested = tested || !touched && isVersion(o.Value)
+		case o.Op == "test":
+		case o.holdsVersion(o.Path):
+			touched, set = true, o.setsVersion()
+		case o.Op == "move" && o.holdsVersion(o.From):
+			touched, set = true, false
 		}
 	}
+	content.locked = tested || set
 	return content, nil
+}
+
+// holdsVersion reports whether a path is the version's, or that of what it is in.
+func (o operation) holdsVersion(path string) bool {
+	return path == versionPath || path == "/metadata" || path == ""
+}
+
+// setsVersion reports whether an operation on such a path leaves a version that the API server checks. What a move or a copy brings
+// is not known.
+func (o operation) setsVersion() bool {
+	if o.Op != "add" && o.Op != "replace" {
+		return false
+	}
+	switch o.Path {
+	case versionPath:
+		return isVersion(o.Value)
+	case "/metadata":
+		return versionIn(o.Value)
+	}
+	var body map[string]json.RawMessage
+	return json.Unmarshal(o.Value, &body) == nil && versionIn(body["metadata"])
 }
 
 // lockedTo returns the patch with a version that the API server checks.
@@ -104,15 +142,15 @@ func (p patchContent) lockedTo(resourceVersion string) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// lockedOperations puts the lock before the other operations, which stay as they are.
+// lockedOperations puts the lock behind the other operations, none of which can undo it there.
 func lockedOperations(data, version []byte) ([]byte, error) {
 	var operations []json.RawMessage
 	if err := json.Unmarshal(data, &operations); err != nil {
 		return nil, err
 	}
-	lock, err := json.Marshal(operation{Op: "replace", Path: versionPath, Value: version})
+	lock, err := json.Marshal(operation{Op: "add", Path: versionPath, Value: version})
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(append([]json.RawMessage{lock}, operations...))
+	return json.Marshal(append(operations, lock))
 }

@@ -14,7 +14,9 @@ import (
 // Get implements client.Reader.
 func (w *WrappedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	err := w.Client.Get(ctx, key, obj, opts...)
-	w.captureUnless(err, obj)
+	if err == nil {
+		w.capture(obj)
+	}
 	return err
 }
 
@@ -23,7 +25,7 @@ func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts .
 	err := w.Client.List(ctx, list, opts...)
 	if err == nil && w.captures() && w.lists(list) && meta.LenList(list) <= maxBases {
 		_ = meta.EachListItem(list, func(item runtime.Object) error {
-			w.captureUnless(nil, item.(client.Object))
+			w.capture(item.(client.Object))
 			return nil
 		})
 	}
@@ -32,27 +34,40 @@ func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts .
 
 // Create implements client.Writer.
 func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	err := w.Client.Create(ctx, obj, opts...)
-	w.captureUnless(err, obj)
-	return err
+	var options client.CreateOptions
+	options.ApplyOptions(opts)
+	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Create(ctx, obj, opts...) })
 }
 
 // Update implements client.Writer.
 func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
-	err := w.Client.Update(ctx, obj, opts...)
-	w.captureUnless(err, obj)
-	return err
+	var options client.UpdateOptions
+	options.ApplyOptions(opts)
+	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Update(ctx, obj, opts...) })
 }
 
 // Patch implements client.Writer.
 func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	err := w.Client.Patch(ctx, obj, patch, opts...)
-	w.captureUnless(err, obj)
-	return err
+	var options client.PatchOptions
+	options.ApplyOptions(opts)
+	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
-func (w *WrappedClient) captureUnless(err error, obj client.Object) {
-	if err != nil || !w.captures() {
+// captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing,
+// has the version of the object before it and need not be that version's state.
+func (w *WrappedClient) captureAnswer(obj client.Object, dryRun []string, write func() error) error {
+	before := obj.GetResourceVersion()
+	if err := write(); err != nil {
+		return err
+	}
+	if len(dryRun) == 0 && obj.GetResourceVersion() != before {
+		w.capture(obj)
+	}
+	return nil
+}
+
+func (w *WrappedClient) capture(obj client.Object) {
+	if !w.captures() {
 		return
 	}
 	if kind := w.kinds.ofType(obj); kind != nil {

@@ -202,10 +202,16 @@ func (w *WrappedClient) allows(found blindWrite) bool {
 	})
 }
 
-// isFunction reports whether name is the function's name, with or without the beginning of its package path.
+// isFunction reports whether name is the function's name, with or without the beginning of its package path, or that of the
+// function that a closure is in. The compiler names a closure after where it is, and puts the names of functions that it was inlined
+// into before that.
 func isFunction(function, name string) bool {
-	before, ok := strings.CutSuffix(function, name)
-	return ok && name != "" && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, "."))
+	before, after, found := strings.Cut(function, name)
+	if !found || name == "" {
+		return false
+	}
+	begins := before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, ".")
+	return begins && (after == "" || strings.HasPrefix(after, ".func") || strings.HasPrefix(after, "-fm") || strings.HasPrefix(after, "[...]"))
 }
 
 // callSite is the innermost caller outside of this package and controller-runtime's clients.

@@ -3,6 +3,7 @@ package patcher
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,9 +43,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		sent = options.SubResourceBody
 	}
 	update := func() error {
-		err := s.SubResourceWriter.Update(ctx, obj, opts...)
-		s.client.captureUnless(err, obj)
-		return err
+		return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -72,9 +71,9 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		return update()
 	}
 	s.client.report.passed(PassedPatchedUpdate)
-	err = s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
-	s.client.captureUnless(err, obj)
-	return err
+	return s.client.captureAnswer(obj, options.DryRun, func() error {
+		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
+	})
 }
 
 // patchOptionsOf are the options of an update for the patch that replaces it.
@@ -96,9 +95,7 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if err != nil || patch == nil {
 		return err
 	}
-	err = s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
-	s.client.captureUnless(err, obj)
-	return err
+	return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Patch(ctx, obj, patch, opts...) })
 }
 
 // decide returns the patch to send instead, or nil if there is nothing to send.
@@ -153,5 +150,5 @@ func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch cli
 	return client.RawPatch(patch.Type(), locked), nil
 }
 
-// isNoVersion reports whether a resourceVersion locks nothing. Some kinds take "0" for any version.
-func isNoVersion(resourceVersion string) bool { return resourceVersion == "" || resourceVersion == "0" }
+// isNoVersion reports whether a resourceVersion locks nothing. Some kinds take zero for any version.
+func isNoVersion(resourceVersion string) bool { return strings.Trim(resourceVersion, "0") == "" }

@@ -128,7 +128,7 @@ func TestWrap_WhatIsSent(t *testing.T) {
 		{"a blind JSON patch", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
 			return c.Status().Patch(ctx, cell, operations(`[{"op":"add","path":"/status","value":{"phase":"Ready"}}]`))
 		}, `json-patch [{"op":"add","path":"/status","value":{"phase":"Ready"}}]`,
-			`json-patch [{"op":"replace","path":"/metadata/resourceVersion","value":"{V}"},{"op":"add","path":"/status","value":{"phase":"Ready"}}]`, patcher.BlindJSON, ""},
+			`json-patch [{"op":"add","path":"/status","value":{"phase":"Ready"}},{"op":"add","path":"/metadata/resourceVersion","value":"{V}"}]`, patcher.BlindJSON, ""},
 		{"a JSON patch that tests the version", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
 			return c.Status().Patch(ctx, cell, operations(`[{"op":"test","path":"/metadata/resourceVersion","value":"`+cell.ResourceVersion+`"},{"op":"add","path":"/status","value":{"phase":"Ready"}}]`))
 		}, `json-patch [{"op":"test","path":"/metadata/resourceVersion","value":"{V}"},{"op":"add","path":"/status","value":{"phase":"Ready"}}]`,
@@ -247,7 +247,7 @@ func TestWrap_AllowBlind(t *testing.T) {
 
 func blindly(ctx context.Context, c client.Client, cell *v1.Cell) error {
 	base := phase(cell)
-	return c.Status().Patch(ctx, cell, client.MergeFrom(base), client.FieldOwner("me"))
+	return func() error { return c.Status().Patch(ctx, cell, client.MergeFrom(base), client.FieldOwner("me")) }()
 }
 
 func TestWrap_PatchUpdates(t *testing.T) {
@@ -346,5 +346,41 @@ func TestWrap_Misuse(t *testing.T) {
 	_, err := patcher.Wrap(struct{ client.Client }{newFake(t)}, patcher.Lock).Watch(t.Context(), &v1.CellList{})
 	if err == nil || !strings.Contains(err.Error(), "cannot watch") {
 		t.Errorf("Watch through a client that cannot: %v", err)
+	}
+}
+
+// A patch whose version the API server does not check is blind, however much it looks like a lock.
+func TestWrap_WhatLooksLikeALock(t *testing.T) {
+	const lock = `{"op":"replace","path":"/metadata/resourceVersion","value":"7"}`
+	const test = `{"op":"test","path":"/metadata/resourceVersion","value":"7"}`
+	for _, row := range []struct {
+		format types.PatchType
+		patch  string
+		locked bool
+	}{
+		{types.MergePatchType, `{"metadata":{"resourceVersion":"7"}}`, true},
+		{types.MergePatchType, `{"metadata":{"resourceVersion":"7"},"metadata":{}}`, false},
+		{types.MergePatchType, `{"metadata":{"resourceVersion":"7","resourceVersion":null}}`, false},
+		{types.MergePatchType, `{"metadata":{"ResourceVersion":"7"}}`, false},
+		{types.MergePatchType, `{"metadata":{"resourceVersion":"00"}}`, false},
+		{types.MergePatchType, `{"metadata":null,"status":{}}`, false},
+		{types.JSONPatchType, `[` + lock + `]`, true},
+		{types.JSONPatchType, `[` + test + `]`, true},
+		{types.JSONPatchType, `[` + test + `,{"op":"remove","path":"/metadata/resourceVersion"}]`, true},
+		{types.JSONPatchType, `[{"op":"remove","path":"/metadata/resourceVersion"},` + lock + `]`, true},
+		{types.JSONPatchType, `[{"op":"replace","path":"/metadata","value":{"resourceVersion":"7"}}]`, true},
+		{types.JSONPatchType, `[{"op":"replace","path":"/metadata","value":{}},` + test + `]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"remove","path":"/metadata/resourceVersion"}]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"replace","path":"/metadata/resourceVersion","value":"0"}]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"add","path":"/metadata/resourceVersion","value":null}]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"move","from":"/metadata/resourceVersion","path":"/status/phase"}]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"replace","path":"/metadata","value":{}}]`, false},
+		{types.JSONPatchType, `[` + lock + `,{"op":"replace","path":"","value":{}}]`, false},
+	} {
+		w, cell, s := newWrapped(t, patcher.Refuse)
+		err := w.Status().Patch(t.Context(), cell, client.RawPatch(row.format, []byte(row.patch)))
+		if blind := errors.Is(err, patcher.ErrBlindStatusWrite); blind == row.locked || blind == (len(s.writes) > 0) {
+			t.Errorf("%s: %v, and sent %q; expected it to be refused: %v", row.patch, err, s.writes, !row.locked)
+		}
 	}
 }

@@ -117,6 +117,36 @@ func TestS71_AWriteThatChangesNothingIsNotSent(t *testing.T) {
 	}
 }
 
+// The answer of a dry run has the version of the object, and is not its state.
+func TestS71_ADryRunIsNotRemembered(t *testing.T) {
+	for name, try := range map[string]func(b *bed, c client.Client, cell, base *v1.Cell) error{
+		"Update": func(b *bed, c client.Client, cell, _ *v1.Cell) error {
+			return c.Status().Update(b.ctx, cell, client.DryRunAll)
+		},
+		"Patch": func(b *bed, c client.Client, cell, base *v1.Cell) error {
+			return c.Status().Patch(b.ctx, cell, client.MergeFrom(base), client.DryRunAll)
+		},
+		"a dry-run client": func(b *bed, c client.Client, cell, _ *v1.Cell) error {
+			return client.NewDryRunClient(c).Status().Update(b.ctx, cell)
+		},
+		"control: no try": func(*bed, client.Client, *v1.Cell, *v1.Cell) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			c := b.wrapped(patcher.Lock)
+			cell, base := b.read(c)
+			tried := cell.DeepCopy()
+			tried.Status.Phase = "Mine"
+			b.must(try(b, c, tried, base))
+			cell.Status.Phase = "Mine"
+			b.must(c.Status().Update(b.ctx, cell))
+			if got := b.live().Status.Phase; got != "Mine" {
+				t.Errorf("after the dry run the write was dropped: the phase is %q", got)
+			}
+		})
+	}
+}
+
 func TestS72_AnUpdateStaysAnUpdate(t *testing.T) {
 	unknown := func(b *bed) {
 		b.must(b.wire.Status().Patch(b.ctx, b.live(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"free":{"theirs":1}}}`))))
