@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (r repository) releasable(version string) (branch string, err error) {
 	return branch, r.hasChangelog(version)
 }
 
-// isNew fails if a released version is the same or later.
+// isNew fails if a version of the same minor release is the same or later. Older minor releases get patch releases.
 func (r repository) isNew(version string) error {
 	tags, err := r.git("tag", "--list")
 	if err != nil {
@@ -82,7 +83,7 @@ func (r repository) isNew(version string) error {
 	}
 	for tag := range strings.FieldsSeq(tags) {
 		released := tag[strings.LastIndex(tag, "/")+1:]
-		if semver.IsValid(released) && semver.Compare(released, version) >= 0 {
+		if semver.MajorMinor(released) == semver.MajorMinor(version) && semver.Compare(released, version) >= 0 {
 			return fmt.Errorf("tag %s is not older than %s: choose a later version; a published version can never be replaced", tag, version)
 		}
 	}
@@ -104,10 +105,26 @@ func (r repository) hasChangelog(version string) error {
 	return fmt.Errorf("CHANGELOG.md has no section %q: say what users have to know", "## "+version)
 }
 
+// build compiles and vets the published modules: what is tagged can never be replaced.
+func (r repository) build() error {
+	for _, dir := range publish.Dirs {
+		vet := exec.Command("go", "vet", "./...")
+		vet.Dir = filepath.Join(r.dir, filepath.FromSlash(dir))
+		vet.Env = append(os.Environ(), "GOWORK=off")
+		if out, err := vet.CombinedOutput(); err != nil {
+			return fmt.Errorf("go vet of the module in %q: %w\n%s", "./"+dir, err, out)
+		}
+	}
+	return nil
+}
+
 // release commits the module files of the version, tags them, and goes back to those of development.
 func (r repository) release(version string) ([]*publish.Module, error) {
 	modules, err := publish.Modules(r.dir, version)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.build(); err != nil {
 		return nil, err
 	}
 	for _, m := range modules {

@@ -125,6 +125,12 @@ func TestReleaseIsRefused(t *testing.T) {
 			r.write(t, "go.mod", r.must(t, "show", "HEAD:go.mod")+"\nreplace golang.org/x/mod => ../mod\n")
 			r.must(t, "commit", "--quiet", "--all", "--message", "replace")
 		}, "go.mod replaces golang.org/x/mod"},
+		{"a published module that does not compile", "v0.2.0", func() {
+			r.must(t, "checkout", "--quiet", "HEAD~", "--", "go.mod")
+			r.write(t, "templates/broken.go", "package templates\n\nvar x int = \"one\"\n")
+			r.must(t, "add", "--all")
+			r.must(t, "commit", "--quiet", "--message", "break")
+		}, "broken.go"},
 		{"work that is not committed", "v0.2.0", func() { r.write(t, "new.txt", "") }, "new.txt"},
 	} {
 		if row.prepare != nil {

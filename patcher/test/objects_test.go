@@ -314,7 +314,7 @@ func TestS50_InterfacesOverKinds(t *testing.T) {
 	for _, kind := range v1status.Kinds() {
 		names = append(names, kind.KindName())
 	}
-	if got := fmt.Sprint(names); got != "[Cell Dial Gauge]" {
+	if got := fmt.Sprint(names); got != "[Cell Dial Gauge Knob]" {
 		t.Errorf("kinds %s", got)
 	}
 }

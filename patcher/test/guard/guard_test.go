@@ -1,4 +1,5 @@
-package patcher_test
+// Package guard counts what a write costs and does not depend on the machine: allocations, requests and bytes.
+package guard
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/statuspatcher/statuspatcher/patcher"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
@@ -17,6 +19,10 @@ import (
 
 // The guards below count what does not depend on the machine: allocations, requests and bytes. docs/performance.md has
 // the ratios to other ways of writing status.
+
+const finalizer = "statuspatcher.dev/cleanup"
+
+func addFinalizer(cell *v1.Cell) { controllerutil.AddFinalizer(cell, finalizer) }
 
 // counting answers each patch with an object made beforehand, and keeps the bodies.
 type counting struct {
