@@ -45,9 +45,24 @@ func (r Request) ResourceVersion() string {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(r.Body, &body) != nil {
-		return ""
+		return versionOfOperations(r.Body)
 	}
 	return body.Metadata.ResourceVersion
+}
+
+// versionOfOperations returns the version that a JSON patch starts with: such a patch is locked by an operation that tests or sets it.
+func versionOfOperations(body []byte) (version string) {
+	var operations []struct {
+		Path  string          `json:"path"`
+		Value json.RawMessage `json:"value"`
+	}
+	if json.Unmarshal(body, &operations) != nil || len(operations) == 0 || operations[0].Path != "/metadata/resourceVersion" {
+		return ""
+	}
+	if json.Unmarshal(operations[0].Value, &version) != nil {
+		return ""
+	}
+	return version
 }
 
 // readRequest returns what the request asks for, and a request to send on in its place, since reading used up its body.

@@ -49,8 +49,11 @@ func TestReadRequestAgreesWithTheServer(t *testing.T) {
 func TestResourceVersionOfABody(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"metadata":{"resourceVersion":"7"},"status":{}}`: "7",
-		`{"status":{"a":1}}`:        "",
-		`[{"op":"test"}]`:           "",
+		`{"status":{"a":1}}`: "",
+		`[{"op":"test"}]`:    "",
+		`[{"op":"replace","path":"/metadata/resourceVersion","value":"7"},{"op":"add","path":"/status/a","value":null}]`: "7",
+		`[{"op":"add","path":"/status/a","value":"7"}]`:                                                                  "",
+		`[]`:                        "",
 		"k8s\x00 protobuf, say":     "",
 		`{"metadata":{"name":"a"}}`: "",
 	} {
