@@ -69,7 +69,7 @@ type Site struct {
 // String returns file:line and the function.
 func (s Site) String() string { return fmt.Sprintf("%s:%d (%s)", s.File, s.Line, s.Function) }
 
-// A BlindWriteObserver is told of every blind write, on the goroutine that made it. It must be safe for concurrent use.
+// A BlindWriteObserver receives every blind write, on the goroutine that made it. It must be safe for concurrent use.
 type BlindWriteObserver interface {
 	// ObserveBlindWrite gets the context of the write and what it was.
 	ObserveBlindWrite(ctx context.Context, w BlindWrite)

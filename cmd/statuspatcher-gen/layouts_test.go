@@ -301,7 +301,7 @@ func TestVendor(t *testing.T) {
 	}
 }
 
-// TestProse: a comment that speaks of us is no marker.
+// TestProse holds that a comment which mentions the project is not taken for a marker.
 func TestProse(t *testing.T) {
 	t.Parallel()
 	m := operator(t)
