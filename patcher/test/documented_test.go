@@ -11,7 +11,7 @@ import (
 )
 
 // What docs/semantics.md says under "What it does not do": an Update behind the patcher replaces the object's status by the
-// server's, and with it the edit that was pending. There is nothing left to send, so there is no error either.
+// server's, and with it the edit that was pending. Nothing is left to send, and Flush returns no error.
 func TestDocumented_AnUpdateBehindThePatcherWipesPendingEdits(t *testing.T) {
 	b := newBed(t)
 	cell, p := b.fetch()

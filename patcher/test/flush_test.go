@@ -270,7 +270,7 @@ func TestS12_AnObjectReadBehindThePatcher(t *testing.T) {
 	cell, p := b.fetch()
 	cell.Spec.Image = "image:2"
 	b.must(b.wire.Update(b.ctx, cell))
-	t.Run("rule: nothing to send is no error", func(t *testing.T) {
+	t.Run("rule: with nothing to send it returns nil", func(t *testing.T) {
 		b.flush(p, patcher.ResultUnchanged)
 	})
 	t.Run("rule: something to send is ErrStaleBase, and is not sent", func(t *testing.T) {

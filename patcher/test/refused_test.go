@@ -52,7 +52,7 @@ func TestS51_ARefusedBaseIsNotSentAgain(t *testing.T) {
 			t.Errorf("sent %v", sent)
 		}
 	})
-	t.Run("rule: nothing to send is no error", func(t *testing.T) {
+	t.Run("rule: with nothing to send it returns nil", func(t *testing.T) {
 		b, _, p, _ := refused(t)
 		p.Discard()
 		b.flush(p, patcher.ResultUnchanged)
