@@ -132,7 +132,7 @@ func TestS71_ADryRunIsNotRemembered(t *testing.T) {
 		"control: no try": func(*bed, client.Client, *v1.Cell, *v1.Cell) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
+			b := newBed(t, phase("Ready")) // with the schema's defaults, which an answer would add
 			c := b.wrapped(patcher.Lock)
 			cell, base := b.read(c)
 			tried := cell.DeepCopy()
