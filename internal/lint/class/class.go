@@ -134,16 +134,14 @@ func (f *Finding) Verdict() Verdict {
 // Classifier classifies the sites of a program. It is for one goroutine.
 type Classifier struct {
 	tracker *object.Tracker
-	queues  errflow.Queues
-
-	swallowers errflow.Swallowers
-	sites      map[*ast.CallExpr]*site.Site
-	depth      int // of functions looked into
+	errors  errflow.Follower // what it remembers of the functions that it has looked into
+	sites   map[*ast.CallExpr]*site.Site
+	depth   int // of functions looked into
 }
 
 // New makes a classifier that knows about the sites; those of the whole program, if it sees that.
 func New(sites []*site.Site) *Classifier {
-	c := &Classifier{tracker: object.NewTracker(), queues: errflow.Queues{}, swallowers: errflow.Swallowers{}, sites: map[*ast.CallExpr]*site.Site{}}
+	c := &Classifier{tracker: object.NewTracker(), errors: errflow.New(), sites: map[*ast.CallExpr]*site.Site{}}
 	for _, s := range sites {
 		if s.Call != nil {
 			c.sites[s.Call] = s
