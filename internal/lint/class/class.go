@@ -172,7 +172,8 @@ func (c *Classifier) status(f *Finding) {
 	case s.Wrapper:
 		c.wrapper(f)
 	case s.Call == nil:
-		f.set(Unknown, "the writer's method is handed on as a value; where it is called cannot be seen")
+		f.unseen(hidden{"the writer's method is handed on as a value; where it is called cannot be seen", f.Pos,
+			"the method is taken here; a call in its place, or of a function that is declared, is seen"})
 	case s.Writer == kube.CreateOrPatch:
 		f.set(BlindMerge, "CreateOrPatch sends the status as a merge patch without the optimistic lock")
 		c.finish(f)
@@ -185,7 +186,8 @@ func (c *Classifier) status(f *Finding) {
 	case s.Verb == kube.Update:
 		c.update(f)
 	default:
-		f.set(Unknown, "creates through the status subresource, which is no ordinary write")
+		f.unseen(hidden{"the call creates through the status subresource, which no API server defines for status", f.Pos,
+			"the call is here; an Update, a Patch or an Apply is judged"})
 	}
 }
 
