@@ -20,8 +20,8 @@ import (
 // If the server stores exactly what was sent, the object's status stays in place, and pointers into it stay good. If it
 // does not (defaults, pruned fields), the status is replaced by the answer.
 func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("Flush")
+	if err := p.client.mayWrite("Flush", p.obj); err != nil {
+		return "", err
 	}
 	if p.isIdle() {
 		return ResultUnchanged, nil
@@ -147,10 +147,6 @@ func (p *Patcher[T, S]) replaceStatus(from *S) {
 func (p *Patcher[T, S]) staleBase() error {
 	return fmt.Errorf("%s: %w: it has resourceVersion %q, the base %q; write metadata with PatchMetadata, or Refresh after a write or a read of your own",
 		p.describe(), ErrStaleBase, p.obj.GetResourceVersion(), p.base.identity.resourceVersion)
-}
-
-func (p *Patcher[T, S]) insideMutate(operation string) error {
-	return fmt.Errorf("%s: %s: %w: change the object that mutate is given, and return", p.describe(), operation, ErrInsideMutate)
 }
 
 func (p *Patcher[T, S]) describe() string { return p.client.describe(p.key()) }

@@ -66,6 +66,9 @@ func (c *Client[T, S]) Flush(ctx context.Context, obj T) (Result, error) {
 	if err := c.wasRead("Flush", obj); err != nil {
 		return "", err
 	}
+	if err := c.mayWrite("Flush", obj); err != nil {
+		return "", err
+	}
 	if b := c.memory.bases.find(baseKeyOf(obj)); b != nil && c.options.observer == nil && c.kind.Equal(&b.status, c.kind.Status(obj)) {
 		return ResultUnchanged, nil
 	}
@@ -80,7 +83,7 @@ func (c *Client[T, S]) Flush(ctx context.Context, obj T) (Result, error) {
 		c.ownStatus(obj)
 	}
 	result, err := p.Flush(ctx)
-	if err != nil && err == p.refused {
+	if err != nil && err == p.refused && key.uid != "" {
 		delay, _ := requeueAfter(err)
 		c.memory.bases.refuse(now, key, err, delay)
 	}

@@ -21,8 +21,8 @@ import (
 // Errors: a *ConflictError; ErrStaleBase; an error if mutate changes metadata or status; ErrUnknownOutcome; the API
 // server's own. On an error nothing has changed.
 func (p *Patcher[T, S]) PatchSpec(ctx context.Context, mutate func(T)) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("PatchSpec")
+	if err := p.client.mayWrite("PatchSpec", p.obj); err != nil {
+		return "", err
 	}
 	t := p.client.begin(OperationPatchSpec)
 	result, err := p.patchSpec(ctx, mutate, &t)
@@ -34,10 +34,7 @@ func (p *Patcher[T, S]) PatchSpec(ctx context.Context, mutate func(T)) (Result, 
 }
 
 func (p *Patcher[T, S]) patchSpec(ctx context.Context, mutate func(T), t *tally) (Result, error) {
-	before, after, err := p.mutateCopy(mutate)
-	if err != nil {
-		return "", err
-	}
+	before, after := p.mutateCopy(mutate)
 	patch, err := specPatch(before, after)
 	if err != nil {
 		return "", fmt.Errorf("%s: PatchSpec: %w", p.describe(), err)

@@ -27,8 +27,6 @@ type Patcher[T client.Object, S any] struct {
 	problems []string
 	// stamped is the generation of another object to stamp; 0 for the object's own.
 	stamped int64
-	// inside is set while a mutate of Retry runs.
-	inside bool
 	// first is the base of a patcher that shares it with nobody, so that a patcher is one allocation.
 	first base[S]
 }
@@ -58,8 +56,8 @@ func (p *Patcher[T, S]) OnFlushed(f func(before, after *S)) { p.onFlushed = appe
 // a conflict when the reconcile is to go on. Errors: ErrNoLiveReader; the API server's own, such as a NotFound. On an error nothing
 // has changed.
 func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
-	if p.inside {
-		return p.insideMutate("Refresh")
+	if err := p.client.mayWrite("Refresh", p.obj); err != nil {
+		return err
 	}
 	fresh, err := p.client.readLive(ctx, p.key())
 	if err != nil {

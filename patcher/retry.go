@@ -31,7 +31,7 @@ func (c *Client[T, S]) RetryWith(ctx context.Context, key client.ObjectKey, p *P
 	r.mutate = func(obj T) error {
 		p.open(c, obj, r.base)
 		p.onFlushed, p.problems = nil, nil
-		return p.decide(obj, mutate)
+		return mutate(obj)
 	}
 	landed, err := r.fromLive(ctx)
 	if err == nil {
@@ -58,8 +58,8 @@ func (c *Client[T, S]) RetryWith(ctx context.Context, key client.ObjectKey, p *P
 // Errors: mutate's; a *ConflictError when the attempts are used up; ErrPendingChanges; ErrStaleBase; ErrReplaced;
 // ErrDeleting; ErrGenerationChanged; ErrNoLiveReader; the API server's own, such as a NotFound.
 func (p *Patcher[T, S]) Retry(ctx context.Context, mutate func(T) error, opts ...RetryOption) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("Retry")
+	if err := p.client.mayWrite("Retry", p.obj); err != nil {
+		return "", err
 	}
 	t := p.client.begin(OperationRetry)
 	result, err := p.retry(ctx, mutate, newRetryOptions(opts), &t)
@@ -79,8 +79,8 @@ func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retry
 	defer func() { p.active, p.generation = active, generation }()
 
 	r := retry[T, S]{client: p.client, key: p.key(), options: o, tally: t, fetched: &p.base.identity, body: p.obj, mutate: func(obj T) error {
-		p.active, p.generation = obj, obj.GetGeneration()
-		return p.decide(obj, mutate)
+		p.active, p.generation, p.problems = obj, obj.GetGeneration(), nil
+		return mutate(obj)
 	}}
 	landed, err := r.start(ctx, p.obj, p.base, p.refused != nil)
 	if err != nil {
@@ -97,13 +97,6 @@ func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retry
 		p.flushed(&landed.before)
 	}
 	return landed.result, p.problem()
-}
-
-// decide runs mutate, during which the patcher's own operations make no sense.
-func (p *Patcher[T, S]) decide(obj T, mutate func(T) error) error {
-	p.inside, p.problems = true, nil
-	defer func() { p.inside = false }()
-	return mutate(obj)
 }
 
 // land makes what landed the base and the caller's object. Edits of the spec that the caller has not saved stay in the
@@ -201,7 +194,7 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 	}
 	r.base = b
 	work := r.client.kind.objectCopy(obj)
-	if err := r.mutate(work); err != nil {
+	if err := r.decide(work); err != nil {
 		return landed, nil, err
 	}
 	if err := r.client.onlyStatusChanged(obj, work); err != nil {
@@ -224,6 +217,15 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 		landed.result = ResultUnchanged // the server stored nothing, as in Flush
 	}
 	return landed, nil, nil
+}
+
+// decide runs mutate on work. The object of the patcher whose Retry this is must not be written meanwhile either.
+func (r *retry[T, S]) decide(work T) error {
+	held := work
+	if r.body != nil {
+		held = r.body.(T)
+	}
+	return r.client.kind.decide(work, held, r.mutate)
 }
 
 // mayWrite stops a Retry on an object that is not the one that was decided on any more.
