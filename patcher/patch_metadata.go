@@ -20,10 +20,10 @@ import (
 // metadata, and must not keep it. A change to anything else is an error, and nothing is written. Pending edits, of status
 // and of metadata, stay pending in the caller's object.
 //
-// To find a change of the spec, mutate runs on a copy of the object. If it changed nothing, the same function runs without
+// To find a change of the spec or status, mutate runs on a copy of the object. If it changed nothing, the same function runs without
 // a copy until the object's metadata or generation changes. If it then behaves differently, because of a variable that it
-// captures, say, it must not write through pointers, maps and slices of the spec: those are the caller's, and such a write
-// is not found.
+// captures, say, it must not write through pointers, maps and slices of the spec and the status: those are the caller's, and
+// such a write is not found.
 //
 // Errors: a *ConflictError; ErrStaleBase; ErrInsideMutate; ErrUnknownOutcome; an error if mutate changes anything but
 // metadata; the API server's own. On an error nothing has changed.
@@ -67,9 +67,9 @@ func (p *Patcher[T, S]) patchMetadata(ctx context.Context, patch client.Patch, t
 
 // mutateMetadata runs mutate, and returns the patch that writes what it changed; nil if it changed nothing.
 func (p *Patcher[T, S]) mutateMetadata(mutate func(T)) (client.Patch, error) {
-	kind, memory, now := p.client.kind, p.client.memory, p.client.options.clock.Now()
+	memory, now := p.client.memory, p.client.options.clock.Now()
 	key, state := settledKeyOf(p.base.identity, mutate), p.base.state()
-	if memory.settled.has(now, key, state) && kind.Equal(&p.base.status, p.status()) {
+	if memory.settled.has(now, key, state) {
 		return p.mutateShared(mutate)
 	}
 	patch, err := p.metadataPatch(p.mutateCopy(mutate))
@@ -87,11 +87,7 @@ func (p *Patcher[T, S]) mutateShared(mutate func(T)) (client.Patch, error) {
 	defer kind.scratch.giveBack(kind, s)
 	s.show(kind, p.obj, p.base.identity, p.base.metadata)
 	p.runMutate(s.work, mutate)
-	switch {
-	case !kind.Equal(&p.base.status, kind.Status(s.work)):
-		p.replaceStatus(&p.base.status)
-		return nil, fmt.Errorf("%s: PatchMetadata: %w", p.describe(), errChanged([]string{"status"}))
-	case p.base.metadata.equals(s.work) && s.isUntouched():
+	if p.base.metadata.equals(s.work) && s.isUntouched() {
 		return nil, nil
 	}
 	return p.metadataPatch(p.acknowledgedCopy(), kind.objectCopy(s.work))

@@ -88,9 +88,9 @@ func TestPatchMetadata_AnEditOfAnythingElseIsReported(t *testing.T) {
 
 func TestPatchMetadata_AFunctionThatChangedNothingBefore(t *testing.T) {
 	for name, edit := range map[string]func(*v1.Cell){
-		"spec":                     func(c *v1.Cell) { c.Spec.Image = "image:2" },
-		"status, behind a pointer": func(c *v1.Cell) { c.Status.Plan.Done = true },
-		"metadata.name":            func(c *v1.Cell) { c.Name = "other" },
+		"spec":          func(c *v1.Cell) { c.Spec.Image = "image:2" },
+		"status":        func(c *v1.Cell) { c.Status.Phase = "Ready" },
+		"metadata.name": func(c *v1.Cell) { c.Name = "other" },
 	} {
 		t.Run(name+" is reported", func(t *testing.T) {
 			cell, p := fetched(t, finalized())
