@@ -102,14 +102,16 @@ func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Resu
 		return ResultUnchanged, nil
 	}
 	// A write of status changes no metadata, and what the caller read of it may be less than what the server has.
-	p.acknowledge(d, answer, p.base.metadata.clone())
+	p.acknowledge(d, answer, p.base.metadata)
 	return ResultPatched, nil
 }
 
 // acknowledge moves the base to the answer, and the caller's object with it as far as is the server's to say.
 func (p *Patcher[T, S]) acknowledge(d *change[S], answer T, m metadata) {
 	p.showAnswer(d, answer)
-	p.moveTo(answer, &base[S]{status: *p.client.kind.Status(answer), identity: identityOf(answer), metadata: m})
+	b := &base[S]{status: *p.client.kind.Status(answer), identity: identityOf(answer)}
+	b.metadata = m.clone(b.room[:0])
+	p.moveTo(answer, b)
 }
 
 // showAnswer leaves the caller's status in place if the server's answer is what was sent.

@@ -334,3 +334,30 @@ func BenchmarkUnchanged(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkOneConditionChanged(b *testing.B) {
+	for _, conditions := range []int{1, 5, 200} {
+		b.Run(fmt.Sprint(conditions), func(b *testing.B) {
+			stored := guardedCell(0)
+			stored.Status.Conditions = make([]metav1.Condition, conditions)
+			for i := range conditions {
+				stored.Status.Conditions[i] = metav1.Condition{Type: fmt.Sprint("Condition", i), Status: "True", Reason: "AsExpected", LastTransitionTime: metav1.Unix(1_700_000_000, 0)}
+			}
+			changed := stored.Status.DeepCopy().Conditions
+			changed[0].Status, changed[0].Reason = "False", "Degraded"
+			c := &counting{stored: stored.DeepCopy()}
+			c.stored.ResourceVersion, c.stored.Status.Conditions = "2", changed
+			statuses, cell := v1status.NewCellStatusClient(c, patcher.NoLiveReader, patcher.PatchListEntries()), &v1.Cell{}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.bodies = c.bodies[:0]
+				*cell = *stored
+				p, _ := statuses.For(cell)
+				cell.Status.Conditions = changed
+				if _, err := p.Flush(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
