@@ -12,18 +12,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, locked to the base,
-// and moves the base with it, so that a status write before or after it in the same reconcile does not conflict with it.
-// If mutate changes nothing, there is no request, and next to no cost.
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, in one merge patch locked
+// to the base, and makes what the API server returned the new base. A status write before or after it in the same reconcile
+// therefore does not conflict with it. If mutate changes nothing, there is no request.
 //
-// mutate receives the object with the metadata that the server last acknowledged. It may read all of it, may change the
-// metadata, and must not keep it. A change to anything else is an error, and nothing is written. Pending edits, of status
-// and of metadata, stay pending in the caller's object.
+// mutate receives the object with the metadata that the API server last acknowledged. It may read all of it and change the
+// metadata; it must not keep it. If it changes anything else, PatchMetadata returns an error and writes nothing. Pending edits
+// of status and metadata stay pending in the caller's object.
 //
-// To find a change of the spec or status, mutate runs on a copy of the object. If it changed nothing, the same function runs without
-// a copy until the object's metadata or generation changes. If it then behaves differently, because of a variable that it
-// captures, say, it must not write through pointers, maps and slices of the spec and the status: those are the caller's, and
-// such a write is not found.
+// To detect a change of spec or status, mutate runs on a copy of the object. If it changed nothing, the same function later
+// runs without a copy, at next to no cost, until the object's metadata or generation changes. If it then behaves differently,
+// for example because of a variable that it captures, it must not write through pointers, maps and slices of spec and status:
+// they are the caller's, and such a write is not detected.
 //
 // Errors: a *ConflictError; ErrStaleBase; ErrInsideMutate; ErrUnknownOutcome; an error if mutate changes anything but
 // metadata; the API server's own. On an error nothing has changed.
