@@ -37,50 +37,63 @@ func run(n int, seed int64, only string, budget time.Duration, args []string) er
 	if len(args) < 3 || args[1] != "--" {
 		return fmt.Errorf("want DIR -- MODULE PACKAGES... [-- MODULE PACKAGES...], got %q", args)
 	}
+	chosen, err := tryAll(args[0], stagesOf(args[1:]), time.Now().Add(budget), func(all []*mutant) []*mutant {
+		return sample(all, only, n, seed)
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Print(report(chosen))
+	return nil
+}
+
+// tryAll runs the tests of each stage against the mutants that choose picks and that are still alive. The order of the
+// mutants is that of the choice, so that a budget that ends early leaves a sample of all files.
+func tryAll(pkg string, stages [][]string, deadline time.Time, choose func([]*mutant) []*mutant) ([]*mutant, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	p, err := mutatePackage(args[0], dir)
+	p, err := mutatePackage(pkg, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	chosen := sample(p.mutants, only, n, seed)
-	fmt.Printf("%d mutants, of which %d are tried\n", len(p.mutants), len(chosen))
-	score := map[verdict]int{}
-	pending := chosen
-	deadline := time.Now().Add(budget)
-	for _, group := range stagesOf(args[1:]) {
+	chosen := choose(p.mutants)
+	for _, group := range stages {
 		s, err := newStage(group[0], group[1:], p, dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var alive []*mutant
-		for _, m := range pending {
-			if time.Now().After(deadline) {
+		for _, m := range chosen {
+			switch {
+			case !m.verdict.isAlive():
+			case time.Now().After(deadline):
 				m.verdict = untried
-				continue
-			}
-			if m.verdict = worse(m.verdict, s.try(m)); m.verdict.isAlive() {
-				alive = append(alive, m)
+			default:
+				m.verdict = worse(m.verdict, s.try(m))
 			}
 		}
-		pending = alive
 	}
+	return chosen, nil
+}
+
+// report lists the mutants that are alive, and the score.
+func report(chosen []*mutant) string {
+	var out strings.Builder
+	count := map[verdict]int{}
 	for _, m := range chosen {
-		score[m.verdict]++
+		count[m.verdict]++
 		if m.verdict.isAlive() {
-			fmt.Printf("%s: %s: %s -> %s\n", m.position, m.verdict, m.before, m.after)
+			fmt.Fprintf(&out, "%s: %s: %s -> %s\n", m.position, m.verdict, m.before, m.after)
 		}
 	}
-	tried := len(chosen) - score[untried]
-	fmt.Printf("killed %d, timed out %d, survived %d, not reached by any test %d, not tried %d\n",
-		score[killed], score[timedOut], score[survived], score[unreached], score[untried])
-	if tried > 0 {
-		fmt.Printf("score %.1f %% of %d\n", 100*float64(score[killed]+score[timedOut])/float64(tried), tried)
+	fmt.Fprintf(&out, "%d mutants: killed %d, timed out %d, survived %d, not reached by any test %d, not tried %d\n",
+		len(chosen), count[killed], count[timedOut], count[survived], count[unreached], count[untried])
+	if tried := len(chosen) - count[untried]; tried > 0 {
+		fmt.Fprintf(&out, "score: %.1f %% of %d\n", 100*float64(count[killed]+count[timedOut])/float64(tried), tried)
 	}
-	return nil
+	return out.String()
 }
 
 // stagesOf splits what follows each "--".

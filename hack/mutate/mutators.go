@@ -31,10 +31,16 @@ type mutator struct {
 	qualify types.Qualifier
 	mutants *[]*mutant
 	results []*ast.FieldList // of the functions around the node
-	// taken are the conditions that have a mutant.
-	taken map[ast.Node]bool
+	// choices are the conditions that have been rewritten, true for one whose mutant is its negation.
+	choices map[ast.Node]bool
 	// source is the text of the nodes before anything in them was rewritten.
-	source map[ast.Node]string
+	source map[ast.Node]original
+}
+
+// original is what a node was.
+type original struct {
+	text string
+	at   token.Pos
 }
 
 // swapped has the comparisons that are swapped, and with what.
@@ -81,14 +87,13 @@ func (m *mutator) function(of *ast.FuncType, body *ast.BlockStmt) {
 }
 
 func (m *mutator) rewrite(c *astutil.Cursor) {
-	if m.taken[c.Node()] {
-		return
-	}
 	switch n := c.Node().(type) {
 	case *ast.BinaryExpr:
 		if to, ok := swapped[n.Op]; ok && m.isBool(n) {
 			id := m.add(n, m.text(n.X)+" "+to.String()+" "+m.text(n.Y))
-			c.Replace(m.choose(id, &ast.BinaryExpr{X: paren(n.X), Op: to, Y: paren(n.Y)}, n))
+			chosen := m.choose(id, &ast.BinaryExpr{X: paren(n.X), Op: to, Y: paren(n.Y)}, n)
+			m.choices[chosen] = n.Op == token.EQL || n.Op == token.NEQ
+			m.replace(c, chosen)
 		}
 	case *ast.IfStmt:
 		n.Cond = m.negate(n.Cond)
@@ -123,9 +128,9 @@ func (m *mutator) rewrite(c *astutil.Cursor) {
 	}
 }
 
-// negate adds the negation of a condition. One that was a comparison has been swapped already, which says the same.
+// negate adds the negation of a condition, unless its mutant is that already.
 func (m *mutator) negate(cond ast.Expr) ast.Expr {
-	if m.taken[cond] {
+	if m.choices[cond] {
 		return cond
 	}
 	id := m.add(cond, "!("+m.text(cond)+")")
@@ -134,13 +139,11 @@ func (m *mutator) negate(cond ast.Expr) ast.Expr {
 
 // choose is (mutated(id) && (mutation) || !mutated(id) && (original)).
 func (m *mutator) choose(id int, mutation, original ast.Expr) ast.Expr {
-	e := paren(&ast.BinaryExpr{
+	return paren(&ast.BinaryExpr{
 		X:  &ast.BinaryExpr{X: call("mutated", id), Op: token.LAND, Y: paren(mutation)},
 		Op: token.LOR,
 		Y:  &ast.BinaryExpr{X: &ast.UnaryExpr{Op: token.NOT, X: call("mutated", id)}, Op: token.LAND, Y: paren(original)},
 	})
-	m.taken[e] = true
-	return e
 }
 
 // remove wraps a statement, so that it can be skipped. It must stand in a list of statements.
@@ -159,9 +162,6 @@ func (m *mutator) zeroReturn(c *astutil.Cursor, n *ast.ReturnStmt) {
 		return
 	}
 	if len(n.Results) == 1 && m.isBool(n.Results[0]) {
-		if m.taken[n.Results[0]] {
-			return
-		}
 		n.Results[0] = m.negate(n.Results[0])
 		return
 	}
@@ -208,17 +208,17 @@ func (m *mutator) constant(c *astutil.Cursor, n ast.Expr) {
 			return // zeroReturn does it
 		}
 		id := m.add(n, "!"+m.text(n))
-		c.Replace(paren(&ast.BinaryExpr{X: n, Op: token.NEQ, Y: call("mutated", id)}))
+		m.replace(c, paren(&ast.BinaryExpr{X: n, Op: token.NEQ, Y: call("mutated", id)}))
 	case t.Info()&types.IsInteger != 0 && t.Kind() != types.UnsafePointer:
 		as := ast.NewIdent(types.TypeString(types.Default(m.info.Types[n].Type), m.qualify))
 		id := m.add(n, m.text(n)+" + 1")
 		more := &ast.CallExpr{Fun: as, Args: []ast.Expr{call("mutatedInt", id)}}
-		c.Replace(paren(&ast.BinaryExpr{X: &ast.CallExpr{Fun: as, Args: []ast.Expr{n}}, Op: token.ADD, Y: more}))
+		m.replace(c, paren(&ast.BinaryExpr{X: &ast.CallExpr{Fun: as, Args: []ast.Expr{n}}, Op: token.ADD, Y: more}))
 	}
 }
 
 func (m *mutator) add(n ast.Node, after string) int {
-	at := m.fset.Position(n.Pos())
+	at := m.fset.Position(m.source[n].at)
 	id := len(*m.mutants) + 1
 	*m.mutants = append(*m.mutants, &mutant{
 		id: id, file: filepath.Base(at.Filename), before: m.text(n), after: after,
@@ -227,19 +227,24 @@ func (m *mutator) add(n ast.Node, after string) int {
 	return id
 }
 
+func (m *mutator) replace(c *astutil.Cursor, with ast.Expr) {
+	m.source[with] = m.source[c.Node()]
+	c.Replace(with)
+}
+
 // remember keeps the source of what may be rewritten.
 func (m *mutator) remember(n ast.Node) {
 	switch n.(type) {
 	case ast.Expr, *ast.ReturnStmt, *ast.ExprStmt, *ast.AssignStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.BranchStmt:
 		var out bytes.Buffer
 		_ = printer.Fprint(&out, m.fset, n)
-		m.source[n] = strings.Join(strings.Fields(out.String()), " ")
+		m.source[n] = original{text: strings.Join(strings.Fields(out.String()), " "), at: n.Pos()}
 	}
 }
 
 // text is the source of a node on one line.
 func (m *mutator) text(n ast.Node) string {
-	text := m.source[n]
+	text := m.source[n].text
 	if len(text) > 120 {
 		text = text[:120] + "..."
 	}
@@ -252,7 +257,7 @@ func (m *mutator) isConstant(e ast.Expr) bool {
 }
 
 func (m *mutator) isBool(e ast.Expr) bool {
-	if m.taken[e] {
+	if _, ok := m.choices[e]; ok {
 		return true
 	}
 	tv, ok := m.info.Types[e]

@@ -77,7 +77,7 @@ func mutatePackage(dir, out string) (*mutatedPackage, error) {
 	p := &mutatedPackage{overlay: filepath.Join(out, "overlay.json")}
 	replace := map[string]string{}
 	for _, file := range pkg.Syntax {
-		m := &mutator{fset: pkg.Fset, info: pkg.TypesInfo, scope: pkg.Types.Scope(), qualify: qualifier(file, pkg.Types), mutants: &p.mutants, taken: map[ast.Node]bool{}, source: map[ast.Node]string{}}
+		m := &mutator{fset: pkg.Fset, info: pkg.TypesInfo, scope: pkg.Types.Scope(), qualify: qualifier(file, pkg.Types), mutants: &p.mutants, choices: map[ast.Node]bool{}, source: map[ast.Node]original{}}
 		m.file(file)
 		name := pkg.Fset.File(file.Package).Name()
 		if replace[name], err = write(out, name, pkg, file); err != nil {

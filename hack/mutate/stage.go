@@ -135,9 +135,9 @@ func (s *stage) try(m *mutant) verdict {
 }
 
 func (b *binary) try(id int, tests []string) verdict {
-	limit := 20 * time.Second
+	limit := 10 * time.Second
 	for _, test := range tests {
-		limit += 3 * b.took[test]
+		limit += 5 * b.took[test]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
