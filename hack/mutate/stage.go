@@ -134,10 +134,22 @@ func (s *stage) try(m *mutant) verdict {
 	return found
 }
 
+// fastTests is how many tests run first: most mutants are killed by them, and one that never ends is found soon.
+const fastTests = 12
+
 func (b *binary) try(id int, tests []string) verdict {
+	fast := tests[:min(fastTests, len(tests))]
+	found := b.run(id, fast)
+	if rest := tests[len(fast):]; found == survived && len(rest) > 0 {
+		found = b.run(id, rest)
+	}
+	return found
+}
+
+func (b *binary) run(id int, tests []string) verdict {
 	limit := 10 * time.Second
 	for _, test := range tests {
-		limit += 5 * b.took[test]
+		limit += 2 * b.took[test]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
