@@ -3,6 +3,7 @@ package patcher_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -331,5 +332,40 @@ func TestMemory_ClientsDoNotMeet(t *testing.T) {
 				t.Error("the base of the other client's object was found, and the edit is lost")
 			}
 		})
+	}
+}
+
+// The clients that were used last are known, whichever of them was used first.
+func TestMemory_OfTheLastClients(t *testing.T) {
+	const known = 8
+	clients := make([]client.Client, known+1)
+	for i := range clients {
+		clients[i] = &pointer{newFake(t, newCell(0))}
+	}
+	key := client.ObjectKeyFromObject(newCell(0))
+	// The base is remembered if a Flush of an object that was read before needs no read.
+	read := func(c client.Client) *v1.Cell {
+		cell := &v1.Cell{}
+		mustNot(t, v1status.NewCellStatusClient(c, patcher.NoLiveReader, patcher.CacheIsShared()).Get(t.Context(), key, cell))
+		return cell
+	}
+	isKnown := func(c client.Client, cell *v1.Cell) bool {
+		_, err := v1status.NewCellStatusClient(c, patcher.NoLiveReader, patcher.CacheIsShared()).Flush(t.Context(), cell)
+		return err == nil
+	}
+	cells := make([]*v1.Cell, len(clients))
+	for i := range known {
+		cells[i] = read(clients[i])
+	}
+	for i := range known {
+		if !isKnown(clients[i], cells[i]) {
+			t.Errorf("client %d of %d is forgotten", i, known)
+		}
+	}
+	cells[known] = read(clients[known])
+	for i, cell := range slices.Backward(cells) {
+		if got := isKnown(clients[i], cell); got != (i > 0) {
+			t.Errorf("after one more client, client %d is known: %v", i, got)
+		}
 	}
 }

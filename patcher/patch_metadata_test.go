@@ -161,6 +161,19 @@ func TestPatchMetadata_AFunctionThatChangedNothingBefore(t *testing.T) {
 			}
 		}
 	})
+	t.Run("in place, after a deletion", func(t *testing.T) {
+		c := newFake(t, finalized())
+		cell, p, err := v1status.NewCellStatusClient(c, c).Fetch(t.Context(), client.ObjectKeyFromObject(finalized()))
+		mustNot(t, err)
+		mutate := later(inPlace)
+		_, err = p.PatchMetadata(t.Context(), mutate)
+		mustNot(t, err)
+		mustNot(t, c.Delete(t.Context(), cell.DeepCopy()))
+		mustNot(t, p.Refresh(t.Context()))
+		if _, err := p.PatchMetadata(t.Context(), mutate); err == nil {
+			t.Error("not reported")
+		}
+	})
 	t.Run("in place, after ten minutes", func(t *testing.T) {
 		c := newFake(t, finalized())
 		clock := &movable{now: time.Unix(1_700_000_000, 0)}
@@ -183,6 +196,35 @@ func TestPatchMetadata_AFunctionThatChangedNothingBefore(t *testing.T) {
 		}
 		if cell.Spec.Settings["mode"] != "slow" {
 			t.Error("it is found: the documentation can promise more")
+		}
+	})
+}
+
+// Owner references are copied for a function that is trusted, flags and all: it must find what the server has.
+func TestPatchMetadata_OwnersOfATrustedFunction(t *testing.T) {
+	yes, no := true, false
+	stored := finalized()
+	stored.OwnerReferences = []metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "a", Controller: &no, BlockOwnerDeletion: &yes},
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "b", UID: "b", Controller: &yes, BlockOwnerDeletion: &no},
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"},
+	}
+	_, p := fetched(t, stored)
+	mutate := func(c *v1.Cell) {
+		if !equality.Semantic.DeepEqual(c.OwnerReferences, stored.OwnerReferences) {
+			t.Errorf("mutate received %+v", c.OwnerReferences)
+		}
+	}
+	for range 2 {
+		if result, err := p.PatchMetadata(t.Context(), mutate); err != nil || result != patcher.ResultUnchanged {
+			t.Errorf("PatchMetadata: %q, %v", result, err)
+		}
+	}
+	t.Run("control: another flag is a change", func(t *testing.T) {
+		_, err := p.PatchMetadata(t.Context(), func(c *v1.Cell) { c.OwnerReferences[2].BlockOwnerDeletion = &yes })
+		mustNot(t, err)
+		if got := p.Object().OwnerReferences[2].BlockOwnerDeletion; got == nil || !*got {
+			t.Error("it was not written")
 		}
 	})
 }
@@ -297,6 +339,12 @@ func TestInsideMutate_WritesOfTheObjectAreRefused(t *testing.T) {
 			_, err := statuses.Flush(t.Context(), obj)
 			mustNot(t, err)
 		}
+		// Also while another object is decided on.
+		_, err = statuses.Retry(t.Context(), client.ObjectKeyFromObject(other), func(*v1.Cell) error {
+			_, err := statuses.Flush(t.Context(), cell)
+			return err
+		})
+		mustNot(t, err)
 	})
 	t.Run("control: a mutate that panics leaves nothing refused", func(t *testing.T) {
 		c := newFake(t, finalized())

@@ -4,6 +4,7 @@ package guard
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -246,6 +247,17 @@ func TestGuard_MetadataUnchanged(t *testing.T) {
 			if got != 0 {
 				t.Errorf("%v allocations", got)
 			}
+			t.Run("labels that are replaced by equal ones", func(t *testing.T) {
+				same := maps.Clone(cell.Labels)
+				got := testing.AllocsPerRun(100, func() {
+					if result, err := p.PatchMetadata(t.Context(), func(c *v1.Cell) { c.Labels = same }); err != nil || result != patcher.ResultUnchanged {
+						t.Fatal(result, err)
+					}
+				})
+				if got > 1 { // the function itself, which captures them
+					t.Errorf("%v allocations", got)
+				}
+			})
 			t.Run("control: a finalizer that is not there takes copies", func(t *testing.T) {
 				got := testing.AllocsPerRun(10, func() {
 					_, _ = p.PatchMetadata(t.Context(), func(c *v1.Cell) { c.Name = "other" })
