@@ -200,6 +200,27 @@ func TestPatchMetadata_AFunctionThatChangedNothingBefore(t *testing.T) {
 	})
 }
 
+// A trusted function receives what the server acknowledged, and not what the caller has not saved.
+func TestPatchMetadata_ATrustedFunctionDoesNotSeeUnsavedMetadata(t *testing.T) {
+	stored := finalized()
+	stored.Annotations = map[string]string{"note": "saved"}
+	stored.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "a"}}
+	cell, p := fetched(t, stored)
+	mutate := func(c *v1.Cell) {
+		if c.Labels["app"] != "cell" || c.Annotations["note"] != "saved" || len(c.Finalizers) != 1 || len(c.OwnerReferences) != 1 {
+			t.Errorf("mutate received %+v", c.ObjectMeta)
+		}
+	}
+	for range 2 {
+		_, err := p.PatchMetadata(t.Context(), mutate)
+		mustNot(t, err)
+		cell.Labels["app"], cell.Annotations["note"], cell.Finalizers, cell.OwnerReferences = "unsaved", "unsaved", nil, nil
+	}
+	if cell.Labels["app"] != "unsaved" || cell.Annotations["note"] != "unsaved" || cell.Finalizers != nil || cell.OwnerReferences != nil {
+		t.Errorf("control: the unsaved edits are gone: %+v", cell.ObjectMeta)
+	}
+}
+
 // Owner references are copied for a function that is trusted, flags and all: it must find what the server has.
 func TestPatchMetadata_OwnersOfATrustedFunction(t *testing.T) {
 	yes, no := true, false
@@ -341,7 +362,7 @@ func TestInsideMutate_WritesOfTheObjectAreRefused(t *testing.T) {
 		}
 		// Also while another object is decided on.
 		_, err = statuses.Retry(t.Context(), client.ObjectKeyFromObject(other), func(*v1.Cell) error {
-			_, err := statuses.Flush(t.Context(), cell)
+			_, err := statuses.Flush(t.Context(), inside)
 			return err
 		})
 		mustNot(t, err)
