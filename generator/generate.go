@@ -48,6 +48,9 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	if err := g.noteRights(stderr); err != nil {
 		return err
 	}
+	if err := g.printNotes(stderr); err != nil {
+		return err
+	}
 	if !o.Verify {
 		sweep(sortedKeys(want))
 		return g.write(changes)
@@ -59,6 +62,17 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	}
 	if len(changes) > 0 {
 		return ErrStale{len(changes)}
+	}
+	return nil
+}
+
+// printNotes prints each note once.
+func (g *generation) printNotes(out io.Writer) error {
+	slices.Sort(g.notes)
+	for _, note := range slices.Compact(g.notes) {
+		if _, err := fmt.Fprintf(out, "note: %s\n", note); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -80,6 +94,8 @@ type generation struct {
 	rights []right
 	// stale are the DeepCopyInto methods that are older than their types.
 	stale []staleCopy
+	// notes are what the user should know beside errors.
+	notes []string
 	// load lists packages: a field for tests, which load once and run often.
 	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
 	// templates are those of package templates: a field for tests, which break them.
