@@ -45,6 +45,7 @@ func (g *generation) file(render *renderer, m *module, c *collector, t *target) 
 	g.clashes(t)
 	g.unreachable(t)
 	g.buildable(c, t)
+	g.constrained(c, t)
 	g.foreignRun(t)
 	g.cycle(c, t)
 	if len(g.faults.list) > before {
@@ -182,7 +183,7 @@ func (g *generation) neighbours(t *target) {
 
 // leftOut tells whether a file is no part of any package: the go command knows it by //go:build ignore.
 func leftOut(content []byte) bool {
-	for _, line := range fileConstraints(content) {
+	for _, line := range fileConstraints("", content) {
 		expr, err := constraint.Parse(line)
 		if err == nil && !expr.Eval(func(tag string) bool { return tag != "ignore" && tag != "tools" }) {
 			return true

@@ -75,7 +75,7 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 			s.errors = append(s.errors, err)
 		}
 		if file != nil {
-			s.index(file, fileConstraints(content))
+			s.index(file, fileConstraints(name, content))
 		}
 	}
 	return s
