@@ -23,7 +23,9 @@ func load(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Pac
 		Dir:        root,
 		Fset:       fset,
 		Mode:       packages.NeedModule,
-		BuildFlags: []string{"-tags=" + tags},
+		// The loader asks for compiled files, which costs the go command as much again as everything else: it prepares a build of every
+		// dependency. Without cgo these are the Go files, which package packages takes instead.
+		BuildFlags: []string{"-tags=" + tags, "-compiled=false"},
 		// Cgo would be compiled to list the packages that use it; no API type comes from there.
 		Env: append(os.Environ(), "CGO_ENABLED=0"),
 	}, paths...)

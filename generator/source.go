@@ -70,7 +70,7 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 		if !declares.Match(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, content, mode)
+		file, err := parse(fset, name, content, mode)
 		if err != nil {
 			s.errors = append(s.errors, err)
 		}

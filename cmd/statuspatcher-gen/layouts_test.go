@@ -382,6 +382,12 @@ func otherSystem() string {
 	return "windows"
 }
 
+// disk is a source file of package v1 with one more kind.
+func disk(m *testModule) string {
+	return strings.NewReplacer("package v2\n", "package v1\n", "Cell", "Disk", "// +statuspatcher:generate=true\n", "",
+		"// +kubebuilder:object:root=true\n", "// +statuspatcher:generate=true\n// +kubebuilder:object:root=true\n").Replace(m.read("api/v2/types.go"))
+}
+
 // TestPlatforms: what is generated builds on every platform on which its package does, and takes no patcher from another one.
 func TestPlatforms(t *testing.T) {
 	other := otherSystem()
@@ -419,10 +425,11 @@ func TestPlatforms(t *testing.T) {
 		{"for a version of Go", func(m *testModule) {
 			m.write("api/v1/types.go", "//go:build go1.20\n\n"+m.read("api/v1/types.go"))
 		}, "", "//go:build go1.20\n", ""},
+		{"one kind of two, but for a generator's tag", func(m *testModule) {
+			m.write("api/v1/disk.go", "//go:build !goverter\n\n"+disk(m))
+		}, "", "//go:build !goverter\n", ""},
 		{"one kind of two", func(m *testModule) {
-			m.write("api/v1/more_"+runtime.GOOS+".go", "package v1\n\n"+strings.ReplaceAll(m.read("api/v2/types.go")[strings.Index(m.read("api/v2/types.go"), "// CellStatus is"):], "Cell", "Disk"))
-			m.replace("api/v1/more_"+runtime.GOOS+".go", "package v1\n", "package v1\n\nimport (\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\t\"k8s.io/apimachinery/pkg/runtime\"\n)\n")
-			m.replace("api/v1/more_"+runtime.GOOS+".go", "// Disk is a kind.\n//\n", "// +statuspatcher:generate=true\n")
+			m.write("api/v1/disk_"+runtime.GOOS+".go", disk(m))
 		}, "", "", "Disk is built only under //go:build " + runtime.GOOS + ", and Cell everywhere, but the patchers of both would be in one file: move one of them into a package of its own"},
 		{"a status for each platform", func(m *testModule) {
 			types := m.read("api/v1/types.go")
