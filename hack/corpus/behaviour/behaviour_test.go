@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -72,6 +73,74 @@ func TestCheckFindsFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+type (
+	bytesStatus struct {
+		Text  string   `json:"text"`
+		Bytes []byte   `json:"bytes"`
+		List  []string `json:"list"`
+	}
+	// protobufStatus has a field that its copies lack.
+	protobufStatus struct {
+		Text  string `json:"text,omitempty"`
+		cache *int
+	}
+	// ownJSONStatus is no protobuf message.
+	ownJSONStatus  struct{ protobufFields }
+	protobufFields struct{ cache *int }
+)
+
+func (*protobufStatus) ProtoReflect() {}
+
+func (*ownJSONStatus) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+// TestCanonical: nil and empty are the same to a patcher, and nothing else is.
+func TestCanonical(t *testing.T) {
+	nothing := canonical(t, &bytesStatus{})
+	for _, same := range []bytesStatus{{Bytes: []byte{}}, {List: []string{}}} {
+		if diff := cmp.Diff(nothing, canonical(t, &same)); diff != "" {
+			t.Errorf("nil and empty differ:\n%s", diff)
+		}
+	}
+	for _, other := range []bytesStatus{{Bytes: []byte{0}}, {List: []string{""}}, {Text: "x"}} {
+		if cmp.Equal(nothing, canonical(t, &other)) {
+			t.Errorf("%+v is the same as nothing", other)
+		}
+	}
+	if cmp.Equal(canonical(t, &map[string]string{"text": ""}), canonical(t, &map[string]string{})) {
+		t.Error("an empty string is the same as none")
+	}
+}
+
+// TestCopies: only a protobuf message may be unequal to its copy, and only if the copy has the same JSON.
+func TestCopies(t *testing.T) {
+	protobuf := &patcher.Kind[*corev1.Node, protobufStatus]{
+		DeepCopyInto: func(in, out *protobufStatus) { *out = protobufStatus{Text: in.Text} },
+		Equal:        func(a, b *protobufStatus) bool { return *a == *b },
+	}
+	full := &protobufStatus{Text: "x", cache: new(int)}
+	check := func(want string, f func(r *recorder)) {
+		t.Helper()
+		r := &recorder{ctx: t.Context()}
+		r.run(func() { f(r) })
+		if (want == "") != (len(r.failures) == 0) || !strings.Contains(strings.Join(r.failures, "\n"), want) {
+			t.Errorf("failures %q: want one with %q", r.failures, want)
+		}
+	}
+	check("", func(r *recorder) { checkEqual(r, protobuf, full, full) })
+	lossy := &patcher.Kind[*corev1.Node, protobufStatus]{
+		DeepCopyInto: func(_, out *protobufStatus) { *out = protobufStatus{} },
+		Equal:        protobuf.Equal,
+	}
+	check("a copy is not equal", func(r *recorder) { checkEqual(r, lossy, full, full) })
+	own := &patcher.Kind[*corev1.Node, ownJSONStatus]{
+		DeepCopyInto: func(_, out *ownJSONStatus) { *out = ownJSONStatus{} },
+		Equal:        func(a, b *ownJSONStatus) bool { return *a == *b },
+	}
+	check("a copy is not equal", func(r *recorder) {
+		checkEqual(r, own, &ownJSONStatus{protobufFields{new(int)}}, &ownJSONStatus{})
+	})
 }
 
 // A recorder keeps the failures of a check.
