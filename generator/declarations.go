@@ -48,3 +48,28 @@ func withoutFunctions(content []byte) (text []byte, ok bool) {
 	}
 	return text, !inside
 }
+
+// declares tells whether a line starts with the keyword type or const, as in every file that declares one. A regular expression for
+// this took half of the time of a run.
+func declares(content []byte) bool {
+	for _, keyword := range [][]byte{[]byte("type"), []byte("const")} {
+		for rest, from := content, 0; ; {
+			at := bytes.Index(rest, keyword)
+			if at < 0 {
+				break
+			}
+			at += from
+			from = at + len(keyword)
+			rest = content[from:]
+			before := bytes.TrimRight(content[:at], " \t\f\r")
+			if (len(before) == 0 || before[len(before)-1] == '\n') && (len(rest) == 0 || !isWord(rest[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,19 @@ func TestWithoutFunctionsOfLibraries(t *testing.T) {
 	}
 	if files < 100 || cut < files/2 {
 		t.Errorf("%d files, of which %d have no functions then: want most", files, cut)
+	}
+}
+
+// TestDeclares compares with a regular expression.
+func TestDeclares(t *testing.T) {
+	slow := regexp.MustCompile(`(?m)^\s*(type|const)\b`)
+	for _, source := range []string{
+		"", "type", "type A int", "package p\n\ntype A int\n", "package p\ntypeA int", "package p\n\t const x = 1\n", "x type A int\n", "// type A int\n",
+		"package p\r\n\r\ntype A int\r\n", "package p\ntype\tA int\n", "package p\ntype(\n)\n", "package p\nconstant\n", "mytype\ntype_ \ntypes\n  type\n", "func f() { type x }\n",
+	} {
+		if got, want := declares([]byte(source)), slow.MatchString(source); got != want {
+			t.Errorf("%q: %t, want %t", source, got, want)
+		}
 	}
 }
 

@@ -44,10 +44,7 @@ type decl struct {
 	whole *ast.StructType
 }
 
-var (
-	promised = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
-	declares = regexp.MustCompile(`(?m)^\s*(type|const)\b`)
-)
+var promised = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
 
 // readSource parses the files of a package that declare types or constants, and those with markers if they count. Our own
 // files are left out: they may not compile any more, and they declare nothing that anyone needs.
@@ -67,7 +64,7 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 			continue
 		}
 		s.findMethods(name, content)
-		if !declares.Match(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
+		if !declares(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
 			continue
 		}
 		file, err := parse(fset, name, content, mode)
