@@ -20,9 +20,9 @@ type pack struct {
 // we wrote ourselves is left out by its header.
 func load(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error) {
 	return loader.LoadRootsWithConfig(&packages.Config{
-		Dir:        root,
-		Fset:       fset,
-		Mode:       packages.NeedModule,
+		Dir:  root,
+		Fset: fset,
+		Mode: packages.NeedModule,
 		// The loader asks for compiled files, which costs the go command as much again as everything else: it prepares a build of every
 		// dependency. Without cgo these are the Go files, which package packages takes instead.
 		BuildFlags: []string{"-tags=" + tags, "-compiled=false"},

@@ -97,10 +97,10 @@ func (g *generation) noteRights(out io.Writer) error {
 	}
 	slices.Sort(missing)
 	if g.RBAC == "strict" {
-		g.faults.add("the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.TrimSuffix(strings.Join(slices.Compact(missing), ""), "\n"))
+		g.faults.add("the patchers need permissions that no RBAC marker of this module grants; add these markers beside the others:\n%s", strings.TrimSuffix(strings.Join(slices.Compact(missing), ""), "\n"))
 		return g.faults.err()
 	}
-	_, err := fmt.Fprintf(out, "note: the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.Join(slices.Compact(missing), ""))
+	_, err := fmt.Fprintf(out, "note: the patchers need permissions that no RBAC marker of this module grants; add these markers beside the others:\n%s", strings.Join(slices.Compact(missing), ""))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/loader"
 )
@@ -193,4 +194,18 @@ func (s *source) promises(m method) bool {
 		}
 	}
 	return false
+}
+
+// suggest says which of the package's types is meant by a name that it has not.
+func (s *source) suggest(name string) string {
+	best, slips := "", 3
+	for _, candidate := range sortedKeys(s.decls) {
+		if d := distance(strings.ToLower(candidate), strings.ToLower(name)); s.decls[candidate].spec != nil && ast.IsExported(candidate) && d < slips {
+			best, slips = candidate, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "correct the name"
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const noteHeader = "note: the RBAC markers of this module do not let the patchers work; add where the others are:\n"
+const noteHeader = "note: the patchers need permissions that no RBAC marker of this module grants; add these markers beside the others:\n"
 
 // TestRightsNote: the run, and verify, print exactly the RBAC markers that are missing.
 func TestRightsNote(t *testing.T) {
