@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/statuspatcher/statuspatcher/patcher"
@@ -141,6 +142,39 @@ func TestCopies(t *testing.T) {
 	check("a copy is not equal", func(r *recorder) {
 		checkEqual(r, own, &ownJSONStatus{protobufFields{new(int)}}, &ownJSONStatus{})
 	})
+}
+
+// TestServerPatches: the server stores what a patch of either format says, and refuses one for another version.
+func TestServerPatches(t *testing.T) {
+	for _, tt := range []struct {
+		name, patch string
+		format      types.PatchType
+		want, fails string
+	}{
+		{"merge", `{"metadata":{"resourceVersion":"1"},"status":{"phase":"b","conditions":null}}`, types.MergePatchType, `{"phase":"b"}`, ""},
+		{"merge, another version", `{"metadata":{"resourceVersion":"2"},"status":{"phase":"b"}}`, types.MergePatchType, "", "the patch has the version 2"},
+		{"merge, no version", `{"status":{"phase":"b"}}`, types.MergePatchType, "", "the patch has the version <nil>"},
+		{"JSON", `[{"op":"replace","path":"/metadata/resourceVersion","value":"1"},{"op":"add","path":"/status/phase","value":null}]`, types.JSONPatchType, `{"conditions":[],"phase":null}`, ""},
+		{"JSON, another version", `[{"op":"replace","path":"/metadata/resourceVersion","value":"2"}]`, types.JSONPatchType, "", "the patch has the version 2"},
+		{"JSON, no version", `[{"op":"add","path":"/status/phase","value":null}]`, types.JSONPatchType, "", "does not start with the version"},
+		{"JSON, a parent that is missing", `[{"op":"replace","path":"/metadata/resourceVersion","value":"1"},{"op":"add","path":"/status/a/b","value":1}]`, types.JSONPatchType, "", "is invalid"},
+		{"JSON, the rest of the object", `[{"op":"replace","path":"/metadata/resourceVersion","value":"1"},{"op":"add","path":"/spec","value":1}]`, types.JSONPatchType, `{"conditions":[],"phase":"a"}`, ""},
+		{"apply", `{}`, types.ApplyPatchType, "", "the patch is a application/apply-patch+yaml"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := newServer(map[string]any{"phase": "a", "conditions": []string{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Status().Patch(t.Context(), &corev1.Node{}, client.RawPatch(tt.format, []byte(tt.patch)))
+			if (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+				t.Fatalf("%v, want an error with %q", err, tt.fails)
+			}
+			if got := text(t, s.object["status"]); tt.fails == "" && (got != tt.want || s.object["spec"] != nil || s.version != 2) {
+				t.Errorf("the status is %s, want %s; version %d", got, tt.want, s.version)
+			}
+		})
+	}
 }
 
 // A recorder keeps the failures of a check.
