@@ -46,6 +46,21 @@ func TestOtherPlatform(t *testing.T) {
 	}
 }
 
+// TestUsualTags: the user builds with the tags of the run.
+func TestUsualTags(t *testing.T) {
+	for line, want := range map[string]bool{
+		"//go:build enterprise":          true,
+		"//go:build enterprise || other": true,
+		"//go:build enterprise && other": false,
+		"//go:build !enterprise":         false,
+		"//go:build enterprise && linux": false,
+	} {
+		if got := usual(line, []string{"enterprise"}); got != want {
+			t.Errorf("%s: %t, want %t", line, got, want)
+		}
+	}
+}
+
 // TestUsual: what holds in every build distinguishes no kinds.
 func TestUsual(t *testing.T) {
 	for line, want := range map[string]bool{
@@ -60,7 +75,7 @@ func TestUsual(t *testing.T) {
 		"//go:build enterprise":                     false,
 		"//go:build linux":                          false,
 	} {
-		if got := usual(line); got != want {
+		if got := usual(line, nil); got != want {
 			t.Errorf("%s: %t, want %t", line, got, want)
 		}
 	}
