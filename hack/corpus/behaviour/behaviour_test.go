@@ -2,6 +2,8 @@ package behaviour
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -174,6 +176,50 @@ func TestServerPatches(t *testing.T) {
 				t.Errorf("the status is %s, want %s; version %d", got, tt.want, s.version)
 			}
 		})
+	}
+}
+
+// A union is a string or a list, and its zero value neither.
+type union struct {
+	Kind string
+	Text string
+	List []string
+}
+
+func (u union) MarshalJSON() ([]byte, error) {
+	switch u.Kind {
+	case "text":
+		return json.Marshal(u.Text)
+	case "list":
+		return json.Marshal(u.List)
+	}
+	return nil, errors.New("no kind")
+}
+
+func (u *union) UnmarshalJSON(data []byte) error {
+	if u.Kind = "text"; json.Unmarshal(data, &u.Text) == nil {
+		return nil
+	}
+	u.Kind = "list"
+	return json.Unmarshal(data, &u.List)
+}
+
+// TestOwnJSON: types that write their own JSON, and not every value's, are filled all the same, and not always alike.
+func TestOwnJSON(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range rounds {
+		status, ok := random[struct {
+			One  union            `json:"one"`
+			Many []union          `json:"many"`
+			Map  map[string]union `json:"map"`
+		}](int64(seed))
+		if !ok {
+			t.Fatalf("seed %d has no status", seed)
+		}
+		seen[status.One.Kind] = true
+	}
+	if !seen["text"] || !seen["list"] {
+		t.Errorf("only %v", seen)
 	}
 }
 
