@@ -87,8 +87,8 @@ FUZZ = for kind in $(1); do \
        done
 
 .PHONY: corpus
-corpus: ## Try the generator on public APIs: every kind generated, compiled, vetted and flushed.
-	go run -C hack ./corpus
+corpus: ## Try the generator on public APIs: every kind generated, compiled, vetted and flushed. In parts: CORPUSFLAGS="-only=velero,keda -record=FILE".
+	go run -C hack ./corpus $(CORPUSFLAGS)
 
 .PHONY: generate-fuzz
 generate-fuzz: bin/statuspatcher-gen ## Generate the patchers that hack/fuzz fuzzes.

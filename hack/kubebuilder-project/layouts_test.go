@@ -50,7 +50,7 @@ kubebuilder edit --multigroup=true
 kubebuilder create api --group webapp --version v1 --kind Guestbook --resource --controller --make=false
 kubebuilder create api --group store --version v1alpha1 --kind Shelf --namespaced=false --resource --controller --make=false
 `)
-	p.follow(t, []step{{run: gen + "paths=./api/...", fails: "this kind has a status subresource, and nothing is marked in paths=./api/...: add // +statuspatcher:generate=true on the next line"}})
+	p.follow(t, []step{{run: gen + "paths=./api/...", fails: "this kind has a status subresource, but no kind in paths=./api/... is marked: add // +statuspatcher:generate=true on the next line"}})
 	p.mark(t, "api/webapp/v1")
 	p.mark(t, "api/store/v1alpha1")
 	p.follow(t, []step{
