@@ -10,9 +10,7 @@ import (
 )
 
 // Status implements client.StatusClient.
-func (w *WrappedClient) Status() client.SubResourceWriter {
-	return &wrappedStatus{SubResourceWriter: w.Client.Status(), client: w}
-}
+func (w *WrappedClient) Status() client.SubResourceWriter { return w.writerOf(w.Client.Status()) }
 
 // SubResource implements client.SubResourceClientConstructor.
 func (w *WrappedClient) SubResource(name string) client.SubResourceClient {
@@ -20,12 +18,12 @@ func (w *WrappedClient) SubResource(name string) client.SubResourceClient {
 	if name != "status" {
 		return c
 	}
-	return &wrappedSubResource{SubResourceReader: c, wrappedStatus: wrappedStatus{SubResourceWriter: c, client: w}}
+	return &wrappedSubResource{SubResourceReader: c, SubResourceWriter: w.writerOf(c)}
 }
 
 type wrappedSubResource struct {
 	client.SubResourceReader
-	wrappedStatus
+	client.SubResourceWriter
 }
 
 // wrappedStatus decides about each write of a status.
