@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,32 +37,55 @@ func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts .
 func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
 	var options client.CreateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Create(ctx, obj, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, terms{}, func() error { return w.Client.Create(ctx, obj, opts...) })
 }
 
 // Update implements client.Writer.
 func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
 	var options client.UpdateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Update(ctx, obj, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, terms{lock: obj.GetResourceVersion()}, func() error { return w.Client.Update(ctx, obj, opts...) })
 }
 
 // Patch implements client.Writer.
 func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	var options client.PatchOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(obj, options.DryRun, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, w.termsOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+}
+
+// terms are what is known of a write before it is sent.
+type terms struct {
+	// lock is the version that the API server compares, if that is known.
+	lock string
+	// spec says that the write may change the spec.
+	spec bool
+}
+
+// termsOf returns the terms of a patch of an object's metadata or spec.
+func (w *WrappedClient) termsOf(obj client.Object, patch client.Patch) terms {
+	if !w.captures() || w.kinds.ofType(obj) == nil || patch.Type() == types.ApplyPatchType {
+		return terms{spec: true}
+	}
+	content, err := contentOf(patch, obj)
+	if err != nil { // the client will return it
+		return terms{}
+	}
+	return terms{lock: content.lock, spec: content.spec}
 }
 
 // captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing,
 // has the version of the object before it and need not be that version's state.
-func (w *WrappedClient) captureAnswer(obj client.Object, dryRun []string, write func() error) error {
-	before := obj.GetResourceVersion()
+func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dryRun []string, t terms, write func() error) error {
+	before := baseKeyOf(obj)
 	if err := write(); err != nil {
 		return err
 	}
-	if len(dryRun) == 0 && obj.GetResourceVersion() != before {
+	if len(dryRun) == 0 && obj.GetResourceVersion() != before.resourceVersion {
 		w.capture(obj)
+		if kind := w.kinds.ofType(obj); kind != nil && w.captures() {
+			w.follow(ctx, stored{kind: kind, before: before, terms: t, obj: obj})
+		}
 	}
 	return nil
 }

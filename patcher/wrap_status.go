@@ -40,8 +40,9 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
 	}
+	lock := sent.GetResourceVersion()
 	update := func() error {
-		return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
+		return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock}, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -69,7 +70,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		return update()
 	}
 	s.client.report.passed(PassedPatchedUpdate)
-	return s.client.captureAnswer(obj, options.DryRun, func() error {
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock}, func() error {
 		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
 	})
 }
@@ -89,63 +90,72 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
 	}
-	patch, err := s.client.decide(ctx, sent, patch, options.FieldManager)
-	if err != nil || patch == nil {
+	d, err := s.client.decide(ctx, sent, patch, options.FieldManager)
+	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Patch(ctx, obj, patch, opts...) })
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
-// decide returns the patch to send instead, or nil if there is nothing to send.
-func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch client.Patch, fieldOwner string) (client.Patch, error) {
+// A decision is what to send instead of a patch.
+type decision struct {
+	// patch is nil if there is nothing to send.
+	patch client.Patch
+	// lock is the version that the API server compares, where that is known.
+	lock string
+}
+
+// decide returns what to send instead of a patch.
+func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch client.Patch, fieldOwner string) (decision, error) {
 	kind := w.kinds.of(obj)
 	if kind == nil {
 		w.report.passed(PassedOtherKind)
-		return patch, nil
+		return decision{patch: patch}, nil
 	}
 	if patch.Type() == types.ApplyPatchType {
 		w.sendBlind(ctx, blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: BlindApply, site: callSite()})
-		return patch, nil
+		return decision{patch: patch}, nil
 	}
 	content, err := contentOf(patch, obj)
 	switch {
 	case err != nil:
-		return nil, err
+		return decision{}, err
 	case content.class == "":
 		w.report.passed(PassedOtherFormat)
-		return patch, nil
+		return decision{patch: patch}, nil
 	case content.locked:
 		w.report.passed(PassedLocked)
-		return patch, nil
+		return decision{patch: patch, lock: content.lock}, nil
 	case content.empty && w.mode != Report:
 		w.report.passed(PassedUnchanged)
-		return nil, nil
+		return decision{}, nil
 	}
 	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
 	return w.onBlind(ctx, found, patch, content)
 }
 
 // onBlind does with a blind patch what the mode says.
-func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (client.Patch, error) {
+func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (decision, error) {
 	version := found.obj.GetResourceVersion()
 	switch {
 	case w.mode == Report || isNoVersion(version) || w.allows(found):
 		w.sendBlind(ctx, found)
-		return patch, nil
+		return decision{patch: patch}, nil
 	case w.mode == Refuse:
 		found.action = ActionRefused
 		w.blind(ctx, found)
-		return nil, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
+		return decision{}, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
 			"flush it with a generated patcher, or add client.MergeFromWithOptimisticLock{}",
 			found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), ErrBlindStatusWrite, found.class, found.site)
 	}
-	locked, err := content.lockedTo(version)
+	lock := w.lockFor(ctx, found, content.data)
+	locked, err := content.lockedTo(lock)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: adding the optimistic lock to a status patch: %w", found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), err)
+		return decision{}, fmt.Errorf("%s %s: adding the optimistic lock to a status patch: %w", found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), err)
 	}
 	found.action = ActionLocked
 	w.blind(ctx, found)
-	return client.RawPatch(patch.Type(), locked), nil
+	return decision{patch: client.RawPatch(patch.Type(), locked), lock: lock}, nil
 }
 
 // isNoVersion reports whether a resourceVersion locks nothing. Some kinds take zero for any version.
