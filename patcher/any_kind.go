@@ -57,8 +57,15 @@ func (k *Kind[T, S]) bind(c client.Client, live client.Reader, opts []Option) an
 }
 
 func (c *Client[T, S]) capturedFrom(obj client.Object) {
-	if version := obj.GetResourceVersion(); version != "" && version != "0" {
-		c.remember(client.ObjectKeyFromObject(obj), c.capture(obj.(T), new(base[S])))
+	if isNoVersion(obj.GetResourceVersion()) {
+		return
+	}
+	// The first copy of a version counts: a later one may be of an object that a cache shares, and that somebody has edited. It also
+	// makes a second read of the same version cheap.
+	// An object without a UID may be another one of the same name, on the fake client.
+	now, key := c.options.clock.Now(), baseKeyOf(obj)
+	if key.uid == "" || !c.memory.bases.renew(now, key) {
+		c.memory.bases.add(now, key, c.capture(obj.(T), new(base[S])))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
@@ -152,8 +153,9 @@ func WithLiveReader(live client.Reader) WrapOption {
 // kinds are the registered kinds, bound to a client.
 type kinds struct {
 	byType map[reflect.Type]*boundKind
-	// byGroupKind finds objects whose Go type does not tell their kind. Kinds that the scheme does not know are missing.
+	// byGroupKind finds objects of other Go types and versions. Kinds that the scheme does not know are missing.
 	byGroupKind map[schema.GroupKind]*boundKind
+	scheme      *runtime.Scheme
 }
 
 type boundKind struct {
@@ -162,7 +164,7 @@ type boundKind struct {
 }
 
 func bindKinds(c client.Client, live client.Reader, all []AnyKind) kinds {
-	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}}
+	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}, scheme: c.Scheme()}
 	for _, kind := range all {
 		bound, empty := &boundKind{kind: kind, client: kind.bind(c, live, nil)}, kind.emptyObject()
 		k.byType[reflect.TypeOf(empty)] = bound
@@ -183,13 +185,17 @@ func (k kinds) all() (all []AnyKind) {
 // ofType returns the kind of a typed object, or nil.
 func (k kinds) ofType(obj any) *boundKind { return k.byType[reflect.TypeOf(obj)] }
 
-// of returns the kind of an object of any Go type, or nil. An unstructured object says its kind by itself.
+// of returns the kind of an object of any Go type, or nil: a typed one of another version, too, and an unstructured one, which says
+// its kind by itself.
 func (k kinds) of(obj client.Object) *boundKind {
 	if bound := k.ofType(obj); bound != nil {
 		return bound
 	}
-	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
-		return k.byGroupKind[gvk.GroupKind()]
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() && k.scheme != nil {
+		if known, _, err := k.scheme.ObjectKinds(obj); err == nil {
+			gvk = known[0]
+		}
 	}
-	return nil
+	return k.byGroupKind[gvk.GroupKind()]
 }

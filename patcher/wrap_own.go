@@ -37,13 +37,16 @@ func newOwnWrites() *ownWrites {
 // maxSteps is how many writes of one object are followed. It bounds what a loop of versions could cost.
 const maxSteps = 32
 
+// add remembers that a write on the key's version led to another one, on which nothing has been written yet. What is known of that one
+// is of an object of the same name that is gone: the fake client assigns no UIDs, and counts versions anew for each object.
 func (o *ownWrites) add(ctx context.Context, key stepKey, resourceVersion string) {
-	if !reflect.ValueOf(ctx).Comparable() || key.base.resourceVersion == resourceVersion {
-		return
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.steps.put(time.Now(), key, step{ctx, resourceVersion})
+	if !isNoVersion(key.base.resourceVersion) && key.base.resourceVersion != resourceVersion && reflect.ValueOf(ctx).Comparable() {
+		o.steps.put(time.Now(), key, step{ctx, resourceVersion})
+	}
+	key.base.resourceVersion = resourceVersion
+	o.steps.delete(key)
 }
 
 // last returns the version that the writes of this context led to from the key's. It is the key's own if there were none.
@@ -67,18 +70,21 @@ func (o *ownWrites) last(ctx context.Context, key stepKey) string {
 type stored struct {
 	terms
 	kind *boundKind
-	// before names the object and the version that it carried.
-	before baseKey
+	// before is the version that the object carried.
+	before string
 	obj    client.Object
 }
 
 // follow remembers a write as a step of its context, if nothing else was written between the versions: the write was locked, or it
 // left the status as it was and changed the spec only if that was its purpose.
 func (w *WrappedClient) follow(ctx context.Context, s stored) {
-	from := s.before
-	if !isNoVersion(s.lock) {
+	from := baseKeyOf(s.obj)
+	from.resourceVersion = s.before
+	switch {
+	case isNoVersion(s.before): // it was created, perhaps
+	case !isNoVersion(s.lock):
 		from.resourceVersion = s.lock
-	} else {
+	default:
 		from.resourceVersion = w.own.last(ctx, stepKey{s.kind.kind, from})
 		if !s.kind.client.keptStatus(from, s.obj, s.spec) {
 			return

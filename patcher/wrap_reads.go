@@ -77,11 +77,11 @@ func (w *WrappedClient) termsOf(obj client.Object, patch client.Patch) terms {
 // captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing,
 // has the version of the object before it and need not be that version's state.
 func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dryRun []string, t terms, write func() error) error {
-	before := baseKeyOf(obj)
+	before := obj.GetResourceVersion()
 	if err := write(); err != nil {
 		return err
 	}
-	if len(dryRun) == 0 && obj.GetResourceVersion() != before.resourceVersion {
+	if len(dryRun) == 0 && obj.GetResourceVersion() != before {
 		w.capture(obj)
 		if kind := w.kinds.ofType(obj); kind != nil && w.captures() {
 			w.follow(ctx, stored{kind: kind, before: before, terms: t, obj: obj})

@@ -28,14 +28,14 @@ func prepare(root, dir string, p project) error {
 	if err := os.RemoveAll(filepath.Join(dir, ownDir)); err != nil {
 		return err
 	}
-	if _, err := command(dir, "go", "mod", "edit",
+	if _, err := command(dir, "go", "mod", "edit", "-dropreplace="+runtime,
 		"-require="+self+"/patcher@v0.0.0", "-replace="+self+"/patcher="+filepath.Join(root, "patcher")); err != nil {
 		return err
 	}
-	if err := wrapRuntime(dir); err != nil {
+	if err := writeHook(dir, module, p); err != nil {
 		return err
 	}
-	if err := writeHook(dir, module, p); err != nil {
+	if err := wrapRuntime(dir); err != nil {
 		return err
 	}
 	for i, pkg := range sortedKeys(p.Kinds) {
@@ -103,9 +103,6 @@ func importHook(dir, module string) error {
 
 // wrapRuntime replaces controller-runtime, in the version that the project builds with, by a copy that wraps the clients it makes.
 func wrapRuntime(dir string) error {
-	if _, err := command(dir, "go", "mod", "edit", "-dropreplace="+runtime); err != nil {
-		return err
-	}
 	out, err := command(dir, "go", "list", "-m", "-f", "{{.Version}}", runtime)
 	if err != nil {
 		return err
