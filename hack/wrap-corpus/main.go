@@ -44,14 +44,15 @@ func main() {
 	only := flag.String("only", "", "the projects to try, separated by commas; all by default")
 	mode := flag.String("mode", "lock", "what to compare the bare client with: lock, refuse or report")
 	cache := flag.String("cache", filepath.Join(os.TempDir(), "statuspatcher-wrap-corpus"), "a directory for the sources, outside any repository")
+	resume := flag.Bool("resume", false, "use what an interrupted run has left in the cache")
 	flag.Parse()
-	if err := run(*only, *mode, *cache); err != nil {
+	if err := run(*only, *mode, *cache, *resume); err != nil {
 		fmt.Fprintln(os.Stderr, "wrap-corpus:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only, mode, cache string) error {
+func run(only, mode, cache string, resume bool) error {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func run(only, mode, cache string) error {
 	var outcomes []outcome
 	for _, p := range projects {
 		fmt.Fprintln(os.Stderr, p.Module)
-		o, err := try(root, filepath.Join(cache, p.Name), mode, p)
+		o, err := trial{project: p, root: root, dir: filepath.Join(cache, p.Name), resume: resume}.try(mode)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -41,77 +41,110 @@ type outcome struct {
 	events        map[event]int
 }
 
+// A trial is a project on disk.
+type trial struct {
+	project
+	// root is this repository, and dir the copy of the project.
+	root, dir string
+	// resume uses what an interrupted run has left.
+	resume bool
+}
+
 // try runs the tests of a project with the bare client, and with the wrapped one.
-func try(root, dir, mode string, p project) (outcome, error) {
-	o := outcome{project: p}
-	if err := fetch(dir, p); err != nil {
-		return o, err
-	}
-	if err := prepare(root, dir, p); err != nil {
-		return o, err
-	}
-	var err error
-	if o.bare, err = test(root, dir, "bare", p); err != nil {
-		return o, err
-	}
-	log := logOf(dir, mode)
-	if err := os.Remove(log); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return o, err
-	}
-	if o.wrapped, err = test(root, dir, mode, p); err != nil {
-		return o, err
-	}
-	o.events, err = readEvents(log)
-	return o, err
-}
-
-func logOf(dir, mode string) string { return filepath.Join(dir, ownDir, "events."+mode) }
-
-// test runs the tests of all packages of a project.
-func test(root, dir, mode string, p project) (results, error) {
-	all := results{}
-	for _, pkg := range p.Tests {
-		got, err := testPackage(root, dir, mode, pkg, slices.Contains(p.Suites, pkg))
+func (t trial) try(mode string) (outcome, error) {
+	o := outcome{project: t.project, bare: results{}, wrapped: results{}, events: map[event]int{}}
+	prepared := filepath.Join(t.dir, ownDir, "prepared")
+	if _, err := os.Stat(prepared); err != nil || !t.resume {
+		err := errors.Join(fetch(t.dir, t.project), prepare(t.root, t.dir, t.project), os.WriteFile(prepared, nil, 0o644))
 		if err != nil {
-			return nil, err
+			return o, err
 		}
-		maps.Copy(all, got)
 	}
-	return all, nil
+	for _, pkg := range t.Tests {
+		for _, mode := range []string{"bare", mode} {
+			into := o.bare
+			if mode != "bare" {
+				into = o.wrapped
+			}
+			r, err := t.test(mode, pkg)
+			if err != nil {
+				return o, err
+			}
+			maps.Copy(into, r.Results)
+			for _, e := range r.Events {
+				n := e.N
+				e.N = 0
+				o.events[e] += n
+			}
+			fmt.Fprintf(os.Stderr, "  %-6s %s: %d passed, %d failed\n", mode, pkg, r.Results.count("pass"), r.Results.count("fail"))
+		}
+	}
+	return o, nil
 }
 
-func testPackage(root, dir, mode, pkg string, suite bool) (results, error) {
-	specs := filepath.Join(dir, ownDir, "specs.json")
+// A testRun is what came of the tests of a package.
+type testRun struct {
+	Results results
+	Events  []event
+}
+
+// fileOf names a file of the tests of a package.
+func (t trial) fileOf(pkg, mode, what string) string {
+	return filepath.Join(t.dir, ownDir, strings.ReplaceAll(pkg, "/", "_")+"."+mode+"."+what)
+}
+
+// test runs the tests of a package, unless an earlier run has.
+func (t trial) test(mode, pkg string) (testRun, error) {
+	saved := t.fileOf(pkg, mode, "json")
+	var r testRun
+	if content, err := os.ReadFile(saved); err == nil && t.resume && json.Unmarshal(content, &r) == nil {
+		return r, nil
+	}
+	r, err := t.run(mode, pkg)
+	if err != nil {
+		return r, err
+	}
+	content, err := json.Marshal(r)
+	if err != nil {
+		return r, err
+	}
+	return r, os.WriteFile(saved, content, 0o644)
+}
+
+func (t trial) run(mode, pkg string) (testRun, error) {
+	output, specs, events := t.fileOf(pkg, mode, "txt"), t.fileOf(pkg, mode, "specs"), t.fileOf(pkg, mode, "events")
+	for _, name := range []string{specs, events} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return testRun{}, err
+		}
+	}
+	suite := slices.Contains(t.Suites, pkg)
 	args := []string{"test", "-json", "-vet=off", "-count=1", "-timeout=20m", "./" + pkg}
 	if suite {
-		if err := os.Remove(specs); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
 		args = append(args, "-args", "-ginkgo.json-report="+specs)
 	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
-	assets, err := filepath.Glob(filepath.Join(root, "bin", "envtest", "*"))
+	assets, err := filepath.Glob(filepath.Join(t.root, "bin", "envtest", "*"))
 	if err != nil || len(assets) == 0 {
-		return nil, errors.Join(err, errors.New("bin/envtest is empty: run make envtest"))
+		return testRun{}, errors.Join(err, errors.New("bin/envtest is empty: run make envtest"))
 	}
-	cmd.Env = environ("WRAP_MODE="+mode, "WRAP_LOG="+logOf(dir, mode), "KUBEBUILDER_ASSETS="+assets[0])
-	out, err := cmd.CombinedOutput()
-	output := filepath.Join(dir, ownDir, strings.ReplaceAll(pkg, "/", "_")+"."+mode+".txt")
-	got := readTests(pkg, out)
+	cmd := exec.Command("go", args...)
+	cmd.Dir = t.dir
+	cmd.Env = environ("WRAP_MODE="+mode, "WRAP_LOG="+events, "KUBEBUILDER_ASSETS="+assets[0])
+	out, testErr := cmd.CombinedOutput()
 	if err := os.WriteFile(output, []byte(textOf(out)), 0o644); err != nil {
-		return nil, err
+		return testRun{}, err
 	}
+	r := testRun{Results: readTests(pkg, out)}
 	if suite {
-		if err := readSpecs(specs, pkg, got); err != nil {
-			return nil, fmt.Errorf("%w; see %s", err, output)
+		if err := readSpecs(specs, pkg, r.Results); err != nil {
+			return r, fmt.Errorf("%w; see %s", err, output)
 		}
 	}
-	if len(got) == 0 {
-		return nil, fmt.Errorf("%s ran no test: %w; see %s", pkg, err, output)
+	if len(r.Results) == 0 {
+		return r, fmt.Errorf("%s ran no test: %w; see %s", pkg, testErr, output)
 	}
-	fmt.Fprintf(os.Stderr, "  %-6s %s: %d passed, %d failed\n", mode, pkg, got.count("pass"), got.count("fail"))
-	return got, nil
+	r.Events, err = readEvents(events)
+	return r, err
 }
 
 // testEvent is a line of go test -json.
@@ -186,20 +219,22 @@ func readSpecs(name, pkg string, into results) error {
 	return nil
 }
 
-func readEvents(name string) (map[event]int, error) {
+// readEvents reads what the hook has written down, which is nothing for a bare client.
+func readEvents(name string) ([]event, error) {
 	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	events := map[event]int{}
+	var events []event
 	for line := range bytes.Lines(content) {
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		n := e.N
-		e.N = 0
-		events[e] += n
+		events = append(events, e)
 	}
 	return events, nil
 }
