@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -156,6 +157,8 @@ type kinds struct {
 	// byGroupKind finds objects of other Go types and versions. Kinds that the scheme does not know are missing.
 	byGroupKind map[schema.GroupKind]*boundKind
 	scheme      *runtime.Scheme
+	// byList holds, for each type of list that was read, whether its items are of these kinds.
+	byList *sync.Map
 }
 
 type boundKind struct {
@@ -164,7 +167,7 @@ type boundKind struct {
 }
 
 func bindKinds(c client.Client, live client.Reader, all []AnyKind) kinds {
-	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}, scheme: c.Scheme()}
+	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}, scheme: c.Scheme(), byList: new(sync.Map)}
 	for _, kind := range all {
 		bound, empty := &boundKind{kind: kind, client: kind.bind(c, live, nil)}, kind.emptyObject()
 		k.byType[reflect.TypeOf(empty)] = bound

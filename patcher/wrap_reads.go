@@ -24,7 +24,7 @@ func (w *WrappedClient) Get(ctx context.Context, key client.ObjectKey, obj clien
 // List implements client.Reader.
 func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	err := w.Client.List(ctx, list, opts...)
-	if err == nil && w.captures() && w.lists(list) && meta.LenList(list) <= maxBases {
+	if err == nil && w.captures() && w.kinds.lists(list) && meta.LenList(list) <= maxBases {
 		_ = meta.EachListItem(list, func(item runtime.Object) error {
 			w.capture(item.(client.Object))
 			return nil
@@ -35,6 +35,9 @@ func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts .
 
 // Create implements client.Writer.
 func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	if !w.remembers(obj) {
+		return w.Client.Create(ctx, obj, opts...)
+	}
 	var options client.CreateOptions
 	options.ApplyOptions(opts)
 	return w.captureAnswer(ctx, obj, options.DryRun, terms{}, func() error { return w.Client.Create(ctx, obj, opts...) })
@@ -42,6 +45,9 @@ func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...c
 
 // Update implements client.Writer.
 func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	if !w.remembers(obj) {
+		return w.Client.Update(ctx, obj, opts...)
+	}
 	var options client.UpdateOptions
 	options.ApplyOptions(opts)
 	return w.captureAnswer(ctx, obj, options.DryRun, terms{lock: obj.GetResourceVersion()}, func() error { return w.Client.Update(ctx, obj, opts...) })
@@ -49,9 +55,12 @@ func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...c
 
 // Patch implements client.Writer.
 func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if !w.remembers(obj) {
+		return w.Client.Patch(ctx, obj, patch, opts...)
+	}
 	var options client.PatchOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, w.termsOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, termsOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
 // terms are what is known of a write before it is sent.
@@ -63,8 +72,8 @@ type terms struct {
 }
 
 // termsOf returns the terms of a patch of an object's metadata or spec.
-func (w *WrappedClient) termsOf(obj client.Object, patch client.Patch) terms {
-	if !w.captures() || w.kinds.ofType(obj) == nil || patch.Type() == types.ApplyPatchType {
+func termsOf(obj client.Object, patch client.Patch) terms {
+	if patch.Type() == types.ApplyPatchType {
 		return terms{spec: true}
 	}
 	content, err := contentOf(patch, obj)
@@ -83,39 +92,51 @@ func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dr
 	}
 	if len(dryRun) == 0 && obj.GetResourceVersion() != before {
 		w.capture(obj)
-		if kind := w.kinds.ofType(obj); kind != nil && w.captures() {
-			w.follow(ctx, stored{kind: kind, before: before, terms: t, obj: obj})
+		if w.remembers(obj) {
+			w.follow(ctx, stored{kind: w.kinds.ofType(obj), before: before, terms: t, obj: obj})
 		}
 	}
 	return nil
 }
 
 func (w *WrappedClient) capture(obj client.Object) {
-	if !w.captures() {
-		return
-	}
-	if kind := w.kinds.ofType(obj); kind != nil {
-		kind.client.capturedFrom(obj)
+	if w.remembers(obj) {
+		w.kinds.ofType(obj).client.capturedFrom(obj)
 	}
 }
 
 // captures reports whether anything is done with a base. A client that only reports needs none.
 func (w *WrappedClient) captures() bool { return w.mode != Report }
 
+// remembers reports whether the states of obj are captured.
+func (w *WrappedClient) remembers(obj client.Object) bool {
+	return w.captures() && w.kinds.ofType(obj) != nil
+}
+
 // lists reports whether the items of a list have a registered kind. Longer lists than the memory holds are not captured:
 // the base of an item is then read again when it is needed.
-func (w *WrappedClient) lists(list client.ObjectList) bool {
-	v := reflect.ValueOf(list)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return false
+func (k kinds) lists(list client.ObjectList) bool {
+	of := reflect.TypeOf(list)
+	if known, ok := k.byList.Load(of); ok {
+		return known.(bool)
 	}
-	items := v.Elem().FieldByName("Items")
-	if items.Kind() != reflect.Slice {
-		return false
+	registered := k.byType[itemOf(of)] != nil
+	k.byList.Store(of, registered)
+	return registered
+}
+
+// itemOf returns the type of the pointers to a list's items, or nil if it is not a list like those of generated APIs.
+func itemOf(list reflect.Type) reflect.Type {
+	if list == nil || list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
+		return nil
 	}
-	element := items.Type().Elem()
+	items, ok := list.Elem().FieldByName("Items")
+	if !ok || items.Type.Kind() != reflect.Slice {
+		return nil
+	}
+	element := items.Type.Elem()
 	if element.Kind() == reflect.Struct {
-		element = reflect.PointerTo(element)
+		return reflect.PointerTo(element)
 	}
-	return w.kinds.byType[element] != nil
+	return element
 }

@@ -34,8 +34,7 @@ type wrappedStatus struct {
 
 // Update implements client.SubResourceWriter.
 func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
-	var options client.SubResourceUpdateOptions
-	options.ApplyOptions(opts)
+	options := updateOptions(opts)
 	sent := obj
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
@@ -75,6 +74,24 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 	})
 }
 
+// updateOptions allocates nothing if there are none.
+func updateOptions(opts []client.SubResourceUpdateOption) client.SubResourceUpdateOptions {
+	if len(opts) == 0 {
+		return client.SubResourceUpdateOptions{}
+	}
+	var options client.SubResourceUpdateOptions
+	return *options.ApplyOptions(opts)
+}
+
+// patchOptions allocates nothing if there are none.
+func patchOptions(opts []client.SubResourcePatchOption) client.SubResourcePatchOptions {
+	if len(opts) == 0 {
+		return client.SubResourcePatchOptions{}
+	}
+	var options client.SubResourcePatchOptions
+	return *options.ApplyOptions(opts)
+}
+
 // patchOptionsOf are the options of an update for the patch that replaces it.
 func patchOptionsOf(o client.SubResourceUpdateOptions) []client.SubResourcePatchOption {
 	return []client.SubResourcePatchOption{&client.SubResourcePatchOptions{PatchOptions: client.PatchOptions{
@@ -84,8 +101,7 @@ func patchOptionsOf(o client.SubResourceUpdateOptions) []client.SubResourcePatch
 
 // Patch implements client.SubResourceWriter.
 func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	var options client.SubResourcePatchOptions
-	options.ApplyOptions(opts)
+	options := patchOptions(opts)
 	sent := obj
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
