@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -18,15 +19,19 @@ type ownWrites struct {
 	steps recent[stepKey, step]
 }
 
-// stepKey is the version that a write was made on.
+// stepKey is the version that a write was made on. It has no UID: some patch helpers send objects without one.
 type stepKey struct {
-	kind AnyKind
-	base baseKey
+	kind            AnyKind
+	key             client.ObjectKey
+	resourceVersion string
 }
+
+func (k stepKey) base(uid types.UID) baseKey { return keyOfBase(k.key, uid, k.resourceVersion) }
 
 // step is the version that a write led to. A reconcile is known by its context: two of them never share one.
 type step struct {
 	ctx             context.Context
+	uid             types.UID
 	resourceVersion string
 }
 
@@ -38,21 +43,23 @@ func newOwnWrites() *ownWrites {
 const maxSteps = 32
 
 // add remembers that a write on the key's version led to another one, on which nothing has been written yet. What is known of that one
-// is of an object of the same name that is gone: the fake client assigns no UIDs, and counts versions anew for each object.
-func (o *ownWrites) add(ctx context.Context, key stepKey, resourceVersion string) {
+// is of an object of the same name that is gone: the fake client counts versions anew for each object.
+func (o *ownWrites) add(key stepKey, next step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !isNoVersion(key.base.resourceVersion) && key.base.resourceVersion != resourceVersion && reflect.ValueOf(ctx).Comparable() {
-		o.steps.put(time.Now(), key, step{ctx, resourceVersion})
+	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion && reflect.ValueOf(next.ctx).Comparable() {
+		o.steps.put(time.Now(), key, next)
 	}
-	key.base.resourceVersion = resourceVersion
+	key.resourceVersion = next.resourceVersion
 	o.steps.delete(key)
 }
 
-// last returns the version that the writes of this context led to from the key's. It is the key's own if there were none.
-func (o *ownWrites) last(ctx context.Context, key stepKey) string {
+// last returns the newest version that the writes of this context led to from the key's, and the UID of the object. It is the key's own
+// version if there were none.
+func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) {
+	var uid types.UID
 	if !reflect.ValueOf(ctx).Comparable() {
-		return key.base.resourceVersion
+		return key, uid
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,9 +68,9 @@ func (o *ownWrites) last(ctx context.Context, key stepKey) string {
 		if !ok || next.ctx != ctx {
 			break
 		}
-		key.base.resourceVersion = next.resourceVersion
+		key.resourceVersion, uid = next.resourceVersion, next.uid
 	}
-	return key.base.resourceVersion
+	return key, uid
 }
 
 // A stored is what the API server stored for a write.
@@ -78,27 +85,25 @@ type stored struct {
 // follow remembers a write as a step of its context, if nothing else was written between the versions: the write was locked, or it
 // left the status as it was and changed the spec only if that was its purpose.
 func (w *WrappedClient) follow(ctx context.Context, s stored) {
-	from := baseKeyOf(s.obj)
-	from.resourceVersion = s.before
+	from := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.before}
 	switch {
 	case isNoVersion(s.before): // it was created, perhaps
 	case !isNoVersion(s.lock):
 		from.resourceVersion = s.lock
 	default:
-		from.resourceVersion = w.own.last(ctx, stepKey{s.kind.kind, from})
-		if !s.kind.client.keptStatus(from, s.obj, s.spec) {
+		from, _ = w.own.last(ctx, from)
+		if !s.kind.client.keptStatus(from.base(s.obj.GetUID()), s.obj, s.spec) {
 			return
 		}
 	}
-	w.own.add(ctx, stepKey{s.kind.kind, from}, s.obj.GetResourceVersion())
+	w.own.add(from, step{ctx, s.obj.GetUID(), s.obj.GetResourceVersion()})
 }
 
 // lockFor returns the version to lock a blind merge patch to: that of its object, or the one that the writes of its own context have
 // led to since, if they changed nothing that the patch writes.
 func (w *WrappedClient) lockFor(ctx context.Context, found blindWrite, patch []byte) string {
-	read := baseKeyOf(found.obj)
-	newest := read
-	newest.resourceVersion = w.own.last(ctx, stepKey{found.kind.kind, read})
+	read := stepKey{found.kind.kind, client.ObjectKeyFromObject(found.obj), found.obj.GetResourceVersion()}
+	newest, uid := w.own.last(ctx, read)
 	if newest == read || found.class != BlindMerge {
 		return read.resourceVersion
 	}
@@ -106,7 +111,7 @@ func (w *WrappedClient) lockFor(ctx context.Context, found blindWrite, patch []b
 	if json.Unmarshal(patch, &body) != nil {
 		return read.resourceVersion
 	}
-	from, to, ok := found.kind.client.statuses(read, newest)
+	from, to, ok := found.kind.client.statuses(read.base(uid), newest.base(uid))
 	if !ok || overwrites(body.Status, from, to) {
 		return read.resourceVersion
 	}

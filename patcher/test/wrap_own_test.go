@@ -18,6 +18,8 @@ type partsPatcher struct {
 	*bed
 	client client.Client
 	read   *v1.Cell
+	// bare: the metadata that the helper sends is the name and the version.
+	bare bool
 }
 
 func (b *bed) inParts(c client.Client) *partsPatcher {
@@ -41,6 +43,12 @@ func (p *partsPatcher) rest(ctx context.Context, set func(*v1.Cell)) error {
 func (p *partsPatcher) status(ctx context.Context, set func(*v1.CellStatus)) error {
 	changed := p.read.DeepCopy()
 	set(&changed.Status)
+	if p.bare {
+		changed.ObjectMeta = metav1.ObjectMeta{Namespace: changed.Namespace, Name: changed.Name, ResourceVersion: changed.ResourceVersion}
+		base := changed.DeepCopy()
+		base.Status = p.read.Status
+		return p.client.Status().Patch(ctx, changed, client.MergeFrom(base))
+	}
 	return p.client.Status().Patch(ctx, changed, client.MergeFrom(p.read))
 }
 
@@ -69,6 +77,16 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 			p.must(p.rest(ctx, addFinalizer))
 			p.must(p.rest(ctx, newImage))
 		}, setCounter(1), false},
+		{"rule: of an object that has lost its UID", func(ctx context.Context, p *partsPatcher) {
+			p.bare = true
+			p.must(p.conditions(ctx, "Mine"))
+			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), false},
+		{"control: of an object that has lost its UID, after another process", func(ctx context.Context, p *partsPatcher) {
+			p.bare = true
+			p.must(p.conditions(ctx, "Mine"))
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
+		}, setCounter(1), true},
 		{"rule: after a finalizer", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.rest(ctx, addFinalizer))
 		}, setCounter(1), false},
