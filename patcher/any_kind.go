@@ -35,6 +35,8 @@ type anyClient interface {
 	keptStatus(base baseKey, obj client.Object, spec bool) bool
 	// statuses returns the JSON values of the statuses of two bases, if both are remembered.
 	statuses(from, to baseKey) (fromJSON, toJSON any, ok bool)
+	// isUnchanged reports whether lockedPatch would have nothing to write.
+	isUnchanged(obj client.Object) (bool, error)
 	// lockedPatch returns the request that writes what differs between that base and the object's status, or nil if
 	// nothing does. The error is an ErrNoBase if the base is not remembered.
 	lockedPatch(obj client.Object) (client.Patch, error)
@@ -99,6 +101,14 @@ func (c *Client[T, S]) statuses(from, to baseKey) (fromJSON, toJSON any, ok bool
 func jsonValue(status any, out *any) bool {
 	data, err := json.Marshal(status)
 	return err == nil && json.Unmarshal(data, out) == nil
+}
+
+func (c *Client[T, S]) isUnchanged(obj client.Object) (bool, error) {
+	b := c.memory.bases.find(baseKeyOf(obj))
+	if b == nil {
+		return false, c.noBase(obj.(T), nil)
+	}
+	return c.equalStatus(&b.status, c.kind.Status(obj.(T)))
 }
 
 func (c *Client[T, S]) lockedPatch(obj client.Object) (client.Patch, error) {

@@ -55,16 +55,21 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		s.client.report.passed(PassedLocked)
 		return update()
 	}
-	patch, err := kind.client.lockedPatch(sent)
+	unchanged, err := kind.client.isUnchanged(sent)
 	switch {
 	case err != nil || !kind.client.hasBaseMetadata(sent):
 		// What cannot be compared is sent as it is: the Update has its own lock.
 		s.client.report.passed(PassedLocked)
 		return update()
-	case patch == nil:
+	case unchanged:
 		s.client.report.passed(PassedUnchanged)
 		return nil
 	case !s.client.options.patchUpdates || options.SubResourceBody != nil:
+		s.client.report.passed(PassedLocked)
+		return update()
+	}
+	patch, err := kind.client.lockedPatch(sent)
+	if err != nil || patch == nil {
 		s.client.report.passed(PassedLocked)
 		return update()
 	}
