@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -227,5 +228,41 @@ func TestWrap_AnEditedObjectOfASharedCache(t *testing.T) {
 	mustNot(t, w.Status().Update(t.Context(), cell))
 	if len(s.writes) != 1 {
 		t.Errorf("control: sent %q, though nothing changed", s.writes)
+	}
+}
+
+// A blind patch never conflicted, so RetryOnConflict around it was without effect. Behind a wrapped client it retries, and helps if it
+// reads the object again.
+func TestWrap_RetryOnConflict(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		reread bool
+	}{{"that reads again", true}, {"control: of one stale object", false}} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &sent{}
+			bare := s.recording(newFake(t, newCell(0)))
+			w, key := lockIn(bare), client.ObjectKeyFromObject(newCell(0))
+			cell, other := &v1.Cell{}, &v1.Cell{}
+			mustNot(t, w.Get(t.Context(), key, cell))
+			mustNot(t, bare.Get(t.Context(), key, other))
+			phase(other)
+			mustNot(t, bare.Status().Update(t.Context(), other))
+			s.writes = nil
+			attempts := 0
+			err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+				attempts++
+				if row.reread && attempts > 1 {
+					mustNot(t, w.Get(t.Context(), key, cell))
+				}
+				base := cell.DeepCopy()
+				base.Status.Counter = 0
+				cell.Status.Counter = 1
+				return w.Status().Patch(t.Context(), cell, client.MergeFrom(base))
+			})
+			mustNot(t, bare.Get(t.Context(), key, other))
+			if landed := other.Status.Counter == 1; landed != row.reread || apierrors.IsConflict(err) == row.reread || other.Status.Phase != "Ready" {
+				t.Errorf("%d attempts: %v, and the status is %+v", attempts, err, other.Status)
+			}
+		})
 	}
 }
