@@ -10,14 +10,17 @@
 package main
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 //go:embed corpus.json wrapping
@@ -46,13 +49,16 @@ func main() {
 	cache := flag.String("cache", filepath.Join(os.TempDir(), "statuspatcher-wrap-corpus"), "a directory for the sources, outside any repository")
 	resume := flag.Bool("resume", false, "use what an interrupted run has left in the cache")
 	flag.Parse()
-	if err := run(*only, *mode, *cache, *resume); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *only, *mode, *cache, *resume); err != nil {
 		fmt.Fprintln(os.Stderr, "wrap-corpus:", err)
+		stop()
 		os.Exit(1)
 	}
 }
 
-func run(only, mode, cache string, resume bool) error {
+func run(ctx context.Context, only, mode, cache string, resume bool) error {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -67,7 +73,7 @@ func run(only, mode, cache string, resume bool) error {
 	var outcomes []outcome
 	for _, p := range projects {
 		fmt.Fprintln(os.Stderr, p.Module)
-		o, err := trial{project: p, root: root, dir: filepath.Join(cache, p.Name), resume: resume}.try(mode)
+		o, err := trial{project: p, root: root, dir: filepath.Join(cache, p.Name), resume: resume}.try(ctx, mode)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // results are the results of tests by their full name: "pass", "fail" or "skip".
@@ -51,7 +54,7 @@ type trial struct {
 }
 
 // try runs the tests of a project with the bare client, and with the wrapped one.
-func (t trial) try(mode string) (outcome, error) {
+func (t trial) try(ctx context.Context, mode string) (outcome, error) {
 	o := outcome{project: t.project, bare: results{}, wrapped: results{}, events: map[event]int{}}
 	prepared := filepath.Join(t.dir, ownDir, "prepared")
 	if _, err := os.Stat(prepared); err != nil || !t.resume {
@@ -66,7 +69,7 @@ func (t trial) try(mode string) (outcome, error) {
 			if mode != "bare" {
 				into = o.wrapped
 			}
-			r, err := t.test(mode, pkg)
+			r, err := t.test(ctx, mode, pkg)
 			if err != nil {
 				return o, err
 			}
@@ -94,13 +97,13 @@ func (t trial) fileOf(pkg, mode, what string) string {
 }
 
 // test runs the tests of a package, unless an earlier run has.
-func (t trial) test(mode, pkg string) (testRun, error) {
+func (t trial) test(ctx context.Context, mode, pkg string) (testRun, error) {
 	saved := t.fileOf(pkg, mode, "json")
 	var r testRun
 	if content, err := os.ReadFile(saved); err == nil && t.resume && json.Unmarshal(content, &r) == nil {
 		return r, nil
 	}
-	r, err := t.run(mode, pkg)
+	r, err := t.run(ctx, mode, pkg)
 	if err != nil {
 		return r, err
 	}
@@ -111,7 +114,7 @@ func (t trial) test(mode, pkg string) (testRun, error) {
 	return r, os.WriteFile(saved, content, 0o644)
 }
 
-func (t trial) run(mode, pkg string) (testRun, error) {
+func (t trial) run(ctx context.Context, mode, pkg string) (testRun, error) {
 	output, specs, events := t.fileOf(pkg, mode, "txt"), t.fileOf(pkg, mode, "specs"), t.fileOf(pkg, mode, "events")
 	for _, name := range []string{specs, events} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,10 +130,21 @@ func (t trial) run(mode, pkg string) (testRun, error) {
 	if err != nil || len(assets) == 0 {
 		return testRun{}, errors.Join(err, errors.New("bin/envtest is empty: run make envtest"))
 	}
-	cmd := exec.Command("go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = t.dir
+	// The test binary ends with this program. The API server of a suite, which envtest puts into a process group of its own, ends when
+	// the suite stops it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second // what a suite has left behind may hold the pipe
 	cmd.Env = environ("WRAP_MODE="+mode, "WRAP_LOG="+events, "KUBEBUILDER_ASSETS="+assets[0])
 	out, testErr := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	if err := ctx.Err(); err != nil {
+		return testRun{}, err
+	}
 	if err := os.WriteFile(output, []byte(textOf(out)), 0o644); err != nil {
 		return testRun{}, err
 	}
