@@ -126,6 +126,10 @@ lint-golangci: ## Hold the examples to golangci-lint with the plugin in it, buil
 lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
 	go run -C hack ./lint-corpus -tool=$(CURDIR)/bin/statuspatcher-lint $(CORPUS)
 
+.PHONY: wrap-corpus
+wrap-corpus: envtest ## Run the tests of public operators with their clients behind patcher.Wrap, and explain what changed.
+	go run -C hack ./wrap-corpus $(CORPUS)
+
 .PHONY: bin/statuspatcher-lint
 bin/statuspatcher-lint:
 	go build -o $@ ./cmd/statuspatcher-lint
