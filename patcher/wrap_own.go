@@ -14,6 +14,9 @@ import (
 // ownWrites remembers which writes of this client led from one version of an object to another. A reconcile often writes an object in
 // several requests that are all made of the version that it read, such as the conditions, then a finalizer, then the rest of the
 // status. The lock of that version would make the second request conflict with the first, each time.
+//
+// What a later request may have been decided on must be as it was read. So only those writes are followed that are not of the status,
+// and patches of nothing but conditions that the caller has locked. Patch helpers write conditions in this way.
 type ownWrites struct {
 	mu    sync.Mutex
 	steps recent[stepKey, step]
@@ -47,7 +50,7 @@ const maxSteps = 32
 func (o *ownWrites) add(key stepKey, next step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion && reflect.ValueOf(next.ctx).Comparable() {
+	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion && identifies(next.ctx) {
 		o.steps.put(time.Now(), key, next)
 	}
 	key.resourceVersion = next.resourceVersion
@@ -58,7 +61,7 @@ func (o *ownWrites) add(key stepKey, next step) {
 // version if there were none.
 func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) {
 	var uid types.UID
-	if !reflect.ValueOf(ctx).Comparable() {
+	if !identifies(ctx) {
 		return key, uid
 	}
 	o.mu.Lock()
@@ -73,6 +76,11 @@ func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) 
 	return key, uid
 }
 
+// identifies reports whether a context can tell one reconcile from another.
+func identifies(ctx context.Context) bool {
+	return reflect.ValueOf(ctx).Comparable() && ctx != context.Background() && ctx != context.TODO()
+}
+
 // A stored is what the API server stored for a write.
 type stored struct {
 	terms
@@ -82,12 +90,14 @@ type stored struct {
 	obj    client.Object
 }
 
-// follow remembers a write as a step of its context, if nothing else was written between the versions: the write was locked, or it
-// left the status as it was and changed the spec only if that was its purpose.
+// follow remembers a write as a step of its context, if nothing else was written between the versions and the status that a later
+// request may have been decided on is as it was.
 func (w *WrappedClient) follow(ctx context.Context, s stored) {
 	from := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.before}
 	switch {
 	case isNoVersion(s.before): // it was created, perhaps
+	case s.status && !s.conditions:
+		return
 	case !isNoVersion(s.lock):
 		from.resourceVersion = s.lock
 	default:

@@ -20,8 +20,8 @@ type patchContent struct {
 	locked, empty bool
 	// lock is that version, for a merge patch.
 	lock string
-	// spec: it writes more than metadata and status.
-	spec bool
+	// spec: it writes more than metadata and status. conditions: it writes nothing of the status but conditions.
+	spec, conditions bool
 }
 
 func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
@@ -50,8 +50,25 @@ func mergeContent(data []byte) (patchContent, error) {
 	content.lock = versionIn(body["metadata"])
 	content.locked = content.lock != ""
 	content.spec = slices.ContainsFunc(slices.Collect(maps.Keys(body)), func(key string) bool { return key != "metadata" && key != "status" })
+	content.conditions = holdsConditionsOnly(body["status"])
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
 	return content, nil
+}
+
+// holdsConditionsOnly reports whether the JSON of a status, or of an object in it, has no other fields than lists of conditions.
+func holdsConditionsOnly(object json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil || fields == nil {
+		return false
+	}
+	for name, value := range fields {
+		var list []json.RawMessage
+		isList := name == "conditions" && json.Unmarshal(value, &list) == nil
+		if !isList && !holdsConditionsOnly(value) {
+			return false
+		}
+	}
+	return true
 }
 
 // versionIn returns the resourceVersion in the JSON of an object's metadata, if that locks something.

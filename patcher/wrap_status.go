@@ -41,7 +41,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 	}
 	lock := sent.GetResourceVersion()
 	update := func() error {
-		return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock}, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
+		return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -74,7 +74,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		return update()
 	}
 	s.client.report.passed(PassedPatchedUpdate)
-	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock}, func() error {
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error {
 		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
 	})
 }
@@ -115,7 +115,7 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock, status: true, conditions: d.conditions}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
 // A decision is what to send instead of a patch.
@@ -124,6 +124,8 @@ type decision struct {
 	patch client.Patch
 	// lock is the version that the API server compares, where that is known.
 	lock string
+	// conditions says that the caller has locked the patch, and that it writes nothing but conditions.
+	conditions bool
 }
 
 // decide returns what to send instead of a patch.
@@ -146,7 +148,7 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 		return decision{patch: patch}, nil
 	case content.locked:
 		w.report.passed(PassedLocked)
-		return decision{patch: patch, lock: content.lock}, nil
+		return decision{patch: patch, lock: content.lock, conditions: content.conditions}, nil
 	case content.empty && w.mode != Report:
 		w.report.passed(PassedUnchanged)
 		return decision{}, nil

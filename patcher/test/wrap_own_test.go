@@ -20,6 +20,8 @@ type partsPatcher struct {
 	read   *v1.Cell
 	// bare: the metadata that the helper sends is the name and the version.
 	bare bool
+	// ctxOfStatus, if it is set, is the context that the status is written with.
+	ctxOfStatus context.Context
 }
 
 func (b *bed) inParts(c client.Client) *partsPatcher {
@@ -95,10 +97,23 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 			addFinalizer(changed)
 			p.must(p.client.Update(ctx, changed))
 		}, setCounter(1), false},
-		{"rule: after another field", func(ctx context.Context, p *partsPatcher) {
-			p.must(p.status(ctx, func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "mine"} }))
+		{"control: after another field, on which it may have been decided", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
-		}, setCounter(1), false},
+		}, setCounter(1), true},
+		{"control: after an Update of another field", func(ctx context.Context, p *partsPatcher) {
+			changed := p.read.DeepCopy()
+			changed.Status.Phase = "Mine"
+			p.must(p.client.Status().Update(ctx, changed))
+		}, setCounter(1), true},
+		{"control: after conditions that were written blindly", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.status(ctx, func(s *v1.CellStatus) {
+				s.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Mine", LastTransitionTime: metav1.Now()}}
+			}))
+		}, setCounter(1), true},
+		{"control: after its conditions, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.conditions(context.Background(), "Mine"))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
 		{"control: after the same field", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, setCounter(2)))
 		}, setCounter(1), true},
@@ -129,8 +144,12 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBed(t)
 			p := b.inParts(b.wrapped(patcher.Lock))
-			row.before(t.Context(), p)
-			err := p.status(t.Context(), row.set)
+			ctx := t.Context()
+			row.before(ctx, p)
+			if p.ctxOfStatus != nil {
+				ctx = p.ctxOfStatus
+			}
+			err := p.status(ctx, row.set)
 			if apierrors.IsConflict(err) != row.conflict || !row.conflict && err != nil {
 				t.Errorf("%v, expected a conflict: %v", err, row.conflict)
 			}
