@@ -197,7 +197,7 @@ func returnsError(pkg *flow.Package, call *ast.CallExpr) bool {
 	return kube.IsError(t)
 }
 
-// asksConflict: a function that answers whether its error is a conflict, and not whether it is one of several things.
+// asksConflict: a function that reports whether its error is a conflict, and not whether it is one of several reasons.
 func asksConflict(d *flow.Func) bool {
 	sig := d.Signature()
 	if sig == nil || sig.Results().Len() != 1 || sig.Results().At(0).Type().String() != "bool" {

@@ -17,7 +17,7 @@ type Directive struct {
 	Pos      token.Pos
 	Class    class.Class
 	Reason   string
-	Problem  string // why it is no good; it suppresses nothing then
+	Problem  string // what is wrong with it; it suppresses nothing then
 	Used     bool
 	line     int
 	beside   bool      // code stands on the same line
@@ -87,7 +87,7 @@ func parse(c *ast.Comment) *Directive {
 	case d.Class == "":
 		d.Problem = "the directive names no class: write //statuspatcher:allow CLASS -- REASON"
 	case !class.Known(d.Class):
-		d.Problem = fmt.Sprintf("the directive allows %q, which is no class", d.Class)
+		d.Problem = fmt.Sprintf("the directive allows %q, which is not a class", d.Class)
 	case !found || d.Reason == "":
 		d.Problem = fmt.Sprintf("the directive allows %s without a reason: write //statuspatcher:allow %s -- REASON", d.Class, d.Class)
 	}

@@ -28,7 +28,7 @@ func noVerb() {}
 // statuspatcher:allow blind-merge -- a comment like any other
 func comment() {}
 `)
-	want := []string{"", "without a reason", "without a reason", "which is no class", "names no class", "unknown directive"}
+	want := []string{"", "without a reason", "without a reason", "which is not a class", "names no class", "unknown directive"}
 	ds := directive.Parse(p.Fset, p.Files[0])
 	if len(ds) != len(want) {
 		t.Fatalf("%d directives, expected %d", len(ds), len(want))
