@@ -8,15 +8,20 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 )
 
 // edits finds what changes the status of an object in memory. What cannot be followed counts as an edit.
 type edits struct {
-	memo map[visit]ast.Node
-	busy map[visit]bool
+	tracker *object.Tracker
+	values  *values
+	memo    map[visit]ast.Node
+	busy    map[visit]bool
 }
 
-func newEdits() *edits { return &edits{memo: map[visit]ast.Node{}, busy: map[visit]bool{}} }
+func newEdits(prog *flow.Program, tracker *object.Tracker) *edits {
+	return &edits{tracker: tracker, values: newValues(prog), memo: map[visit]ast.Node{}, busy: map[visit]bool{}}
+}
 
 // in returns what in a node of f edits the status of the object at path; nil if nothing does.
 func (e *edits) in(f *flow.Func, n ast.Node, path string) ast.Node {
@@ -142,15 +147,16 @@ func canReach(f *flow.Func, arg ast.Expr, fn *types.Func, receiver bool) bool {
 // calleeEdits reports whether what the call runs edits what it is given, at suffix below the argument.
 func (e *edits) calleeEdits(f *flow.Func, call *ast.CallExpr, fn *types.Func, arg ast.Expr, suffix string, receiver bool) bool {
 	fns := f.Pkg.Callees(call)
-	if fn == nil {
+	switch {
+	case fn == nil:
 		values, all := f.FuncValues(call.Fun)
 		if !all {
-			return true
+			// Any function of this type that the program uses as a value can be the one.
+			values = e.values.ofType(f.Pkg.TypeOf(call.Fun))
 		}
 		fns = values
-	}
-	if len(fns) == 0 {
-		return unseenEdits(f, fn, arg, suffix, receiver)
+	case len(fns) == 0:
+		return unseenEdits(fn, arg, suffix, receiver)
 	}
 	for _, d := range fns {
 		sig := d.Signature()
@@ -162,7 +168,7 @@ func (e *edits) calleeEdits(f *flow.Func, call *ast.CallExpr, fn *types.Func, ar
 			if v == nil || given != arg && !variadicGets(d, i, call, arg) {
 				continue
 			}
-			if e.function(d, flow.VarPath(v), suffix) != nil {
+			if e.function(d, v, suffix) != nil {
 				return true
 			}
 		}
@@ -183,9 +189,11 @@ func variadicGets(d *flow.Func, i int, call *ast.CallExpr, arg ast.Expr) bool {
 	return false
 }
 
-// function returns what in a function edits what its parameter points to.
-func (e *edits) function(d *flow.Func, param, suffix string) ast.Node {
-	key := visit{d, nil, param + suffix}
+// function returns what in a function edits what its parameter points to, and leaves it at that: an edit after which the object
+// is always written, or read again, is not pending any more when the function returns.
+func (e *edits) function(d *flow.Func, param *types.Var, suffix string) ast.Node {
+	path := flow.VarPath(param)
+	key := visit{d, nil, path + suffix}
 	if n, ok := e.memo[key]; ok {
 		return n
 	}
@@ -194,21 +202,86 @@ func (e *edits) function(d *flow.Func, param, suffix string) ast.Node {
 	}
 	e.busy[key] = true
 	defer delete(e.busy, key)
-	object := param
+	object := path
 	if suffix == "" {
 		object = ""
 	}
-	n := e.below(d, d.Body(), object, param+suffix)
-	if n == nil && suffix == "" {
-		n = assignsThrough(d, param)
+	var found ast.Node
+	d.Walk(d.Entry(), func(p flow.Point) bool {
+		if found != nil {
+			return false
+		}
+		n := e.below(d, p.Node(), object, path+suffix)
+		if n == nil && suffix == "" {
+			n = assignsThrough(d, p.Node(), path)
+		}
+		if n != nil && (object == "" || e.pendingAfter(d, p, path)) {
+			found = n
+		}
+		return found == nil
+	})
+	e.memo[key] = found
+	return found
+}
+
+// pendingAfter reports whether the function can return after p without having written the object or read it again. Where the
+// edit is a call that returns an error, the way on which the error is returned right away does not count: a function that fails
+// has decided nothing.
+func (e *edits) pendingAfter(d *flow.Func, p flow.Point, path string) bool {
+	if e.syncs(d, p.Node(), path) {
+		return false
 	}
-	e.memo[key] = n
-	return n
+	failed := failedBranch(d, p.Node())
+	pending := false
+	d.Walk(p, func(q flow.Point) bool {
+		n := q.Node()
+		if failed != nil && failed.Pos() <= n.Pos() && n.End() <= failed.End() {
+			return false
+		}
+		if e.syncs(d, n, path) {
+			return false
+		}
+		if _, ok := n.(*ast.ReturnStmt); ok {
+			pending = true
+		}
+		return !pending
+	})
+	return pending
+}
+
+// syncs: the object in memory becomes what the server has.
+func (e *edits) syncs(d *flow.Func, n ast.Node, path string) bool {
+	for _, ev := range e.tracker.Events(d, n) {
+		if ev.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// failedBranch is the branch that is taken if the call in a node fails: if err := call(); err != nil { ... }.
+func failedBranch(d *flow.Func, n ast.Node) *ast.BlockStmt {
+	a, ok := n.(*ast.AssignStmt)
+	if !ok {
+		return nil
+	}
+	stmt, ok := d.Parent(a).(*ast.IfStmt)
+	if !ok || stmt.Init != ast.Stmt(a) {
+		return nil
+	}
+	cond, ok := stmt.Cond.(*ast.BinaryExpr)
+	if !ok || cond.Op != token.NEQ || len(stmt.Body.List) == 0 {
+		return nil
+	}
+	if _, returns := stmt.Body.List[len(stmt.Body.List)-1].(*ast.ReturnStmt); !returns || !isNil(cond.Y) || !kube.IsError(d.Pkg.TypeOf(cond.X)) {
+		return nil
+	}
+	return stmt.Body
 }
 
 // assignsThrough finds *param = value.
-func assignsThrough(d *flow.Func, param string) (found ast.Node) {
-	ast.Inspect(d.Body(), func(n ast.Node) bool {
+func assignsThrough(d *flow.Func, node ast.Node, param string) (found ast.Node) {
+	ast.Inspect(node, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok {
 			for _, lhs := range a.Lhs {
 				if star, ok := ast.Unparen(lhs).(*ast.StarExpr); ok && d.Path(star.X) == param {
@@ -223,15 +296,28 @@ func assignsThrough(d *flow.Func, param string) (found ast.Node) {
 
 // unseenEdits judges a call of code that is not in sight. Interfaces of objects reach no status, and what is called a getter
 // is one; a method of the object itself, or a pointer into its status, can do anything.
-func unseenEdits(f *flow.Func, fn *types.Func, arg ast.Expr, suffix string, receiver bool) bool {
-	if fn == nil {
-		return true
-	}
+func unseenEdits(fn *types.Func, arg ast.Expr, suffix string, receiver bool) bool {
 	if receiver {
 		return !getterName(fn.Name())
 	}
-	if suffix == "" {
+	if suffix != "" {
+		return false
+	}
+	if u, ok := ast.Unparen(arg).(*ast.UnaryExpr); ok && u.Op == token.AND {
 		return !kube.IsStandard(fn)
+	}
+	return !looksOnly(fn)
+}
+
+// looksOnly are libraries that take the pointers in a status to read, to compare and to log them.
+func looksOnly(fn *types.Func) bool {
+	if kube.IsStandard(fn) {
+		return true
+	}
+	for _, prefix := range []string{"k8s.io/", "sigs.k8s.io/", "github.com/go-logr/", "go.uber.org/zap", "github.com/sirupsen/logrus", "github.com/google/go-cmp"} {
+		if strings.HasPrefix(kube.PkgPath(fn), prefix) {
+			return true
+		}
 	}
 	return false
 }

@@ -168,7 +168,10 @@ func (u *untouched) above(in place, node ast.Node, depth int) *reason {
 		return because(f.Node(), hintEarly, "the object is handed on through more than %d functions", callersFollowed)
 	}
 	calls := f.CallsSeen()
-	if len(calls) == 0 || f.Obj != nil && f.UsedAsValue() {
+	if f.Obj != nil && f.UsedAsValue() {
+		calls = append(calls[:len(calls):len(calls)], u.edits.values.callsOf(f)...)
+	}
+	if len(calls) == 0 {
 		return because(f.Node(), hintEarly, "not all callers of %s can be seen", f.Name())
 	}
 	for _, c := range calls {
