@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -41,6 +42,8 @@ func (as *apis) of(kind *types.Named, w *write) (*api, *reason) {
 			"the kind %s.%s belongs to another project", pkg.Name(), kind.Obj().Name())
 	case w.pkg.Types.Path() == pkg.Path() || imported(pkg, w.pkg.Types.Path(), map[*types.Package]bool{}) != nil:
 		return nil, because(w.Node, "move the write out of "+w.pkg.Types.Path(), "the patchers of %s import the package of this write: that would be an import cycle", pkg.Path())
+	case !a.exists && !a.unmarkable && !a.subresources[kind.Obj().Name()]:
+		return nil, because(w.Node, "add // +kubebuilder:subresource:status above the kind, and generate its CRD again", "no comment of %s declares a status subresource", kind.Obj().Name())
 	case a.exists && !as.generated(a, kind.Obj().Name()):
 		return nil, because(w.Node, "mark the kind with +statuspatcher:generate=true and run statuspatcher-gen", "there is no generated patcher for %s", kind.Obj().Name())
 	}
@@ -61,10 +64,11 @@ func (as *apis) find(pkg *types.Package) *api {
 		}
 		dir := filepath.Dir(imp.GoFiles[0])
 		if within(as.module.Root, dir) {
-			a.dir = dir
-			if !strings.HasPrefix(pkg.Path(), as.modulePath()) || nestedModule(as.module.Root, dir) {
+			a.dir, a.subresources = dir, subresources(dir)
+			a.unmarkable = len(a.subresources) == 0
+			if a.unmarkable || !strings.HasPrefix(pkg.Path(), as.modulePath()) || nestedModule(as.module.Root, dir) {
 				// The module of the kinds is not the one of the controllers, which has the requirements.
-				a.patchers = as.modulePath() + "/internal/" + pkg.Name() + "status"
+				a.patchers = as.elsewhere(pkg)
 			}
 		}
 		if p.Imports[pkg.Path()+"/"+pkg.Name()+"status"] != nil {
@@ -78,6 +82,22 @@ func (as *apis) find(pkg *types.Package) *api {
 		}
 	}
 	return a
+}
+
+// elsewhere is a package in the module of the controllers, for the patchers of kinds that belong to another module or that no
+// marker can name.
+func (as *apis) elsewhere(pkg *types.Package) string {
+	for _, name := range []string{pkg.Name() + "status", path.Base(path.Dir(pkg.Path())) + pkg.Name() + "status"} {
+		chosen := as.modulePath() + "/internal/" + name
+		free := true
+		for _, other := range as.byPath {
+			free = free && other.patchers != chosen
+		}
+		if free {
+			return chosen
+		}
+	}
+	return as.modulePath() + "/internal/status/" + pkg.Path()
 }
 
 // dirOf is the directory of the package of patchers.
@@ -135,16 +155,6 @@ func (as *apis) sorted() []*api {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].path < out[j].path })
 	return out
-}
-
-// hasSubresource reports whether the comment of a kind declares the status subresource.
-func hasSubresource(gen *ast.GenDecl, spec *ast.TypeSpec) bool {
-	for _, group := range []*ast.CommentGroup{gen.Doc, spec.Doc} {
-		if group != nil && strings.Contains(commentText(group), "+kubebuilder:subresource:status") {
-			return true
-		}
-	}
-	return false
 }
 
 func commentText(group *ast.CommentGroup) string {

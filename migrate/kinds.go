@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"go/ast"
 	"go/types"
 	"path"
 	"sort"
@@ -16,7 +15,10 @@ type api struct {
 	dir      string // of the kinds; empty if they are not part of this repository
 	patchers string // import path of the patchers
 	exists   bool   // the patchers have been generated
-	kinds    map[string]bool
+	// unmarkable: no comment declares a status subresource, so the kinds are named to the generator one by one.
+	unmarkable   bool
+	subresources map[string]bool // kinds whose comment declares the status subresource
+	kinds        map[string]bool
 }
 
 // statusName is the package name of the patchers.
@@ -36,22 +38,4 @@ func (a *api) list() []string {
 func kindVar(patchers *types.Package, kind string) bool {
 	v, ok := patchers.Scope().Lookup(kind + "Kind").(*types.Var)
 	return ok && kube.IsNamed(v.Type(), kube.PatcherPath, "Kind")
-}
-
-// typeSpec finds the declaration of a type.
-func typeSpec(files []*ast.File, name string) (*ast.GenDecl, *ast.TypeSpec) {
-	for _, f := range files {
-		for _, d := range f.Decls {
-			gen, ok := d.(*ast.GenDecl)
-			if !ok {
-				continue
-			}
-			for _, s := range gen.Specs {
-				if ts, ok := s.(*ast.TypeSpec); ok && ts.Name.Name == name {
-					return gen, ts
-				}
-			}
-		}
-	}
-	return nil, nil
 }

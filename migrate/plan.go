@@ -85,6 +85,7 @@ func Make(o Options) (*Plan, error) {
 	}
 	p.module = m
 	p.decide(nil)
+	p.note()
 	return p, nil
 }
 

@@ -89,12 +89,25 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
+	if recovered, err := migrate.Recover(c.options.Dir); err != nil {
+		return fail(stderr, err)
+	} else if recovered {
+		fmt.Fprintln(stderr, "statuspatcher-migrate: the last run was interrupted; its files are as they were before it")
+	}
 	plan, err := migrate.Make(c.options)
 	if err != nil {
 		return fail(stderr, err)
 	}
 	for _, problem := range plan.Problems {
 		fmt.Fprintln(stderr, "statuspatcher-migrate: "+problem.Error())
+	}
+	if c.write && len(plan.Problems) > 0 {
+		return fail(stderr, errors.New("packages that do not type-check are not rewritten"))
+	}
+	if c.write {
+		if err := plan.Apply(c.force, stderr); err != nil {
+			return fail(stderr, err)
+		}
 	}
 	if c.diff {
 		fmt.Fprint(stdout, plan.Diff())
@@ -104,6 +117,8 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case len(plan.Problems) > 0:
 		return exitFailed
+	case c.write && plan.Counts().Left == 0:
+		return exitClean
 	case len(plan.Sites) > 0:
 		return exitLeft
 	}
