@@ -43,7 +43,11 @@ func (m *mover) base(w *write, base ast.Expr, merge *ast.CallExpr, fr *flow.Fram
 	values := flow.Trace(base, fr, func(e ast.Expr, at *flow.Frame) bool { _, ok := copied(at.Fn.Pkg, e); return ok })
 	whole := false
 	for _, v := range values {
+		if v.Kind == flow.Zero || isNil(v.Expr) {
+			continue
+		}
 		if v.Expr == nil {
+			whole = true
 			continue
 		}
 		of, ok := copied(v.Frame.Fn.Pkg, v.Expr)

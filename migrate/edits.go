@@ -232,31 +232,119 @@ func (e *edits) pendingAfter(d *flow.Func, p flow.Point, path string) bool {
 		return false
 	}
 	failed := failedBranch(d, p.Node())
-	pending := false
-	d.Walk(p, func(q flow.Point) bool {
+	stop := func(q flow.Point) bool {
 		n := q.Node()
-		if failed != nil && failed.Pos() <= n.Pos() && n.End() <= failed.End() {
-			return false
-		}
-		if e.syncs(d, n, path) {
-			return false
-		}
-		if _, ok := n.(*ast.ReturnStmt); ok {
-			pending = true
-		}
-		return !pending
-	})
-	return pending
+		return failed != nil && failed.Pos() <= n.Pos() && n.End() <= failed.End() || e.syncs(d, n, path)
+	}
+	return d.Leaves(p, stop, func(*ast.ReturnStmt) bool { return true })
 }
 
 // syncs: the object in memory becomes what the server has.
 func (e *edits) syncs(d *flow.Func, n ast.Node, path string) bool {
 	for _, ev := range e.tracker.Events(d, n) {
-		if ev.Path == path {
+		if ev.Path == path && (ev.Call == ev.At || e.alwaysSyncs(d, ev)) {
 			return true
 		}
 	}
-	return false
+	return guards(d, n, path) != nil && e.syncsIn(d, guards(d, n, path), path)
+}
+
+// nested returns a call in a node that writes the object or reads it again, and can all the same leave an edit behind: where a
+// step fails in between.
+func (e *edits) nested(f *flow.Func, n ast.Node, path string) ast.Node {
+	for _, ev := range e.tracker.Events(f, n) {
+		if ev.Path == path && ev.Call != ev.At && e.call(f, ev.At, path, path+".Status") {
+			return ev.At
+		}
+	}
+	return nil
+}
+
+// alwaysSyncs reports whether the function in which an event happens never returns without an error and without having written
+// the object, or read it again.
+func (e *edits) alwaysSyncs(d *flow.Func, ev object.Event) bool {
+	for _, callee := range d.Pkg.Callees(ev.At) {
+		sig := callee.Signature()
+		for i := -1; sig != nil && i < sig.Params().Len(); i++ {
+			v, arg := callee.Param(i), callee.Argument(i, ev.At)
+			if v == nil || arg == nil || !flow.Within(ev.Path, d.Path(arg)) || d.Path(arg) == "" {
+				continue
+			}
+			if !e.syncsAlways(callee, flow.VarPath(v)+strings.TrimPrefix(ev.Path, d.Path(arg))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (e *edits) syncsAlways(d *flow.Func, path string) bool {
+	key := visit{d, d.Node(), path}
+	if e.busy[key] {
+		return true
+	}
+	e.busy[key] = true
+	defer delete(e.busy, key)
+	stop := func(q flow.Point) bool { return e.syncs(d, q.Node(), path) }
+	return !d.Leaves(d.Entry(), stop, func(ret *ast.ReturnStmt) bool { return succeeds(d, ret) })
+}
+
+// succeeds: the return statement returns no error, as far as its text says.
+func succeeds(d *flow.Func, ret *ast.ReturnStmt) bool {
+	sig := d.Signature()
+	if sig == nil || sig.Results().Len() == 0 || !kube.IsError(sig.Results().At(sig.Results().Len()-1).Type()) {
+		return true
+	}
+	return len(ret.Results) > 0 && isNil(ret.Results[len(ret.Results)-1])
+}
+
+// syncsIn reports whether a statement of the block writes the object or reads it again.
+func (e *edits) syncsIn(d *flow.Func, block *ast.BlockStmt, path string) bool {
+	found := false
+	ast.Inspect(block, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && !found {
+			for _, ev := range e.tracker.Events(d, call) {
+				found = found || ev.Path == path
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// guards returns the branch that a node decides about by comparing the status: where it is not taken, there is nothing to write.
+func guards(d *flow.Func, n ast.Node, path string) *ast.BlockStmt {
+	cond, ok := n.(ast.Expr)
+	if !ok {
+		return nil
+	}
+	stmt, ok := d.Parent(cond).(*ast.IfStmt)
+	if not, isNot := d.Parent(cond).(*ast.UnaryExpr); isNot && not.Op == token.NOT {
+		cond = not
+		stmt, ok = d.Parent(not).(*ast.IfStmt)
+	}
+	if !ok || stmt.Cond != cond {
+		return nil
+	}
+	compares := false
+	ast.Inspect(cond, func(n ast.Node) bool {
+		call, isCall := n.(*ast.CallExpr)
+		if !isCall {
+			return !compares
+		}
+		sel, isSel := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if isSel && (sel.Sel.Name == "DeepEqual" || sel.Sel.Name == "Equal") && len(call.Args) == 2 {
+			for _, a := range call.Args {
+				p := d.Path(a)
+				compares = compares || p == path+".Status" || p == path
+			}
+		}
+		return !compares
+	})
+	if !compares {
+		return nil
+	}
+	return stmt.Body
 }
 
 // failedBranch is the branch that is taken if the call in a node fails: if err := call(); err != nil { ... }.

@@ -67,10 +67,11 @@ func editedEarly(n ast.Node) *reason {
 // node looks at one step back. more is false where the object becomes what the server has, or is another one before.
 func (u *untouched) node(in place, n ast.Node, depth int) (more bool, why *reason) {
 	f := in.fn
-	for _, ev := range u.tracker.Events(f, n) {
-		if ev.Path == in.path {
-			return false, nil
+	if u.edits.syncs(f, n, in.path) {
+		if early := u.edits.nested(f, n, in.path); early != nil {
+			return false, editedEarly(early)
 		}
+		return false, nil
 	}
 	if value, defined := definition(f, n, in.path); defined {
 		return false, u.defined(in, n, value, depth)
