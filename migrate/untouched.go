@@ -3,6 +3,7 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
@@ -43,9 +44,13 @@ func (u *untouched) before(in place, node ast.Node, depth int) *reason {
 		return because(node, hintEarly, "what the object is here cannot be followed")
 	}
 	var found *reason
+	turn := turnOf(f, node, in.path)
 	entry := f.WalkBack(at, func(p flow.Point) bool {
 		if found != nil {
 			return false
+		}
+		if n := p.Node(); turn != nil && n.Pos() >= at.Node().Pos() && n.End() <= turn.End() {
+			return false // an earlier turn of the loop, which is about another object
 		}
 		more, why := u.node(in, p.Node(), depth)
 		found = why
@@ -73,6 +78,9 @@ func (u *untouched) node(in place, n ast.Node, depth int) (more bool, why *reaso
 		}
 		return false, nil
 	}
+	if list := listOf(f, n, in.path); list != "" {
+		return false, u.otherItems(f, list, in.path)
+	}
 	if value, defined := definition(f, n, in.path); defined {
 		return false, u.defined(in, n, value, depth)
 	}
@@ -80,6 +88,79 @@ func (u *untouched) node(in place, n ast.Node, depth int) (more bool, why *reaso
 		return false, editedEarly(early)
 	}
 	return true, nil
+}
+
+// turnOf is the body of the range loop around a node whose variable the path goes through: each turn has another object.
+func turnOf(f *flow.Func, node ast.Node, path string) *ast.BlockStmt {
+	for n := f.Parent(node); n != nil && n != f.Node(); n = f.Parent(n) {
+		r, ok := n.(*ast.RangeStmt)
+		if !ok {
+			continue
+		}
+		for _, e := range []ast.Expr{r.Key, r.Value} {
+			if e == nil {
+				continue
+			}
+			if v := f.Pkg.Var(e); v != nil && (flow.Within(path, flow.VarPath(v)) || strings.Contains(path, "["+flow.VarPath(v)+"]")) {
+				return r.Body
+			}
+		}
+	}
+	return nil
+}
+
+// listOf is the path of the list that the object is an item of, where a node changes the index: before it, the path names another
+// item.
+func listOf(f *flow.Func, n ast.Node, path string) string {
+	var changed []ast.Expr
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		changed = n.Lhs
+	case *ast.IncDecStmt:
+		changed = []ast.Expr{n.X}
+	case *ast.Ident:
+		if r, ok := f.Parent(n).(*ast.RangeStmt); ok && (r.Key == n || r.Value == n) {
+			changed = []ast.Expr{n}
+		}
+	}
+	for _, e := range changed {
+		if v := f.Pkg.Var(e); v != nil {
+			if i := strings.Index(path, "["+flow.VarPath(v)+"]"); i >= 0 {
+				return path[:i]
+			}
+		}
+	}
+	return ""
+}
+
+// otherItems looks for edits of the status of items of a list under other names than the object's.
+func (u *untouched) otherItems(f *flow.Func, list, path string) (why *reason) {
+	outer := f.Outermost()
+	item := func(e ast.Expr) string {
+		p := pathBelow(outer, e)
+		if !strings.HasPrefix(p, list+"[") || flow.Within(p, path) {
+			return ""
+		}
+		return p[:len(list)+strings.Index(p[len(list):], "]")+1]
+	}
+	ast.Inspect(outer.Node(), func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				if p := item(lhs); p != "" && why == nil && u.edits.assigns(outer, lhs, p, p+".Status") {
+					why = editedEarly(n)
+				}
+			}
+		case *ast.CallExpr:
+			for _, arg := range n.Args {
+				if p := item(arg); p != "" && why == nil && u.edits.call(outer, n, p, p+".Status") {
+					why = editedEarly(n)
+				}
+			}
+		}
+		return why == nil
+	})
+	return why
 }
 
 // definition is the value that a node gives to the object's variable.

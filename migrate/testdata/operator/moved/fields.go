@@ -38,3 +38,26 @@ func (r *Reconciler) getter(ctx context.Context, key client.ObjectKey) error {
 	cell.Status.Phase = "Read"
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base))
 }
+
+// Each turn of a loop has an item of its own.
+func (r *Reconciler) items(ctx context.Context) error {
+	list := &v1.CellList{}
+	if err := r.List(ctx, list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if err := r.steer(ctx, &list.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) steer(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Count = cell.Spec.Size
+	if cell.Spec.Size == 0 {
+		return nil
+	}
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base))
+}
