@@ -20,11 +20,20 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 )
 
+// ApplyOptions say how a plan is applied.
+type ApplyOptions struct {
+	// Force goes on though git shows changes that are not committed.
+	Force bool
+	// Test runs the tests of the packages that change, and of those that import them, before and after, and puts back every move
+	// that changes the result of one.
+	Test bool
+}
+
 // Apply does what the plan says, all of it or nothing: after an error, and after an interruption with the next run, every file is
 // as it was. What the generator has to say goes to notes.
-func (p *Plan) Apply(force bool, notes io.Writer) (err error) {
+func (p *Plan) Apply(o ApplyOptions, notes io.Writer) (err error) {
 	root := p.module.Root
-	if !force {
+	if !o.Force {
 		if err := clean(root); err != nil {
 			return err
 		}
@@ -34,6 +43,13 @@ func (p *Plan) Apply(force bool, notes io.Writer) (err error) {
 	}
 	if len(p.moves) == 0 {
 		return nil
+	}
+	var before *outcomes
+	pkgs := p.testedPackages()
+	if o.Test {
+		if before, err = runTests(p.options.Dir, p.options.Tags, pkgs); err != nil {
+			return err
+		}
 	}
 	j, err := journal.Begin(root)
 	if err != nil {
@@ -53,9 +69,12 @@ func (p *Plan) Apply(force bool, notes io.Writer) (err error) {
 	if err := p.settle(); err != nil {
 		return err
 	}
-	for _, c := range p.Changes {
-		text, _ := rbacText(c.After, resourcesOf(p.kinds()))
-		if err := j.Write(c.Name, text); err != nil {
+	p.written = map[string][]byte{}
+	if err := p.writeChanges(j); err != nil {
+		return err
+	}
+	if o.Test {
+		if err := p.putBack(j, before, pkgs, notes); err != nil {
 			return err
 		}
 	}
@@ -178,6 +197,7 @@ func (p *Plan) settle() error {
 		if len(held) == before {
 			return fmt.Errorf("the rewritten packages do not compile: %v", broken)
 		}
+		p.held = held
 		p.decide(held)
 	}
 	return errors.New("the rewritten packages do not compile")

@@ -51,7 +51,7 @@ func TestApply(t *testing.T) {
 	}
 	var notes bytes.Buffer
 	p := plan(t, dir, "./...")
-	if err := p.Apply(true, &notes); err != nil {
+	if err := p.Apply(migrate.ApplyOptions{Force: true}, &notes); err != nil {
 		t.Fatal(err)
 	}
 	command(t, dir, "go", "vet", "./api/...", "./moved", ".")
@@ -69,7 +69,7 @@ func TestApply(t *testing.T) {
 		if c := again.Counts(); c.Moved != 0 || c.Left != left || len(again.Changes) != 0 {
 			t.Errorf("%+v, %d changes, expected %d writes that are left and nothing else", c, len(again.Changes), left)
 		}
-		if err := again.Apply(true, &notes); err != nil {
+		if err := again.Apply(migrate.ApplyOptions{Force: true}, &notes); err != nil {
 			t.Fatal(err)
 		}
 		if !maps.Equal(tree(t, dir), after) {
@@ -86,7 +86,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		write(t, types, strings.Replace(read(t, types), "json:\"phase,omitempty\"", "json:\"phase,omitempty\" +", 1))
 		write(t, filepath.Join(dir, "api", "v1", "other.go"), "package v1\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n// +kubebuilder:subresource:status\ntype Broken struct{ metav1.TypeMeta }\n")
 		before := tree(t, dir)
-		err := plan(t, dir, "./...").Apply(true, &bytes.Buffer{})
+		err := plan(t, dir, "./...").Apply(migrate.ApplyOptions{Force: true}, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), "generating the patchers of example.com/operator/api/v1") {
 			t.Fatalf("Apply: %v, expected an error of the generator", err)
 		}
@@ -99,7 +99,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		mod := filepath.Join(dir, "go.mod")
 		write(t, mod, strings.Replace(read(t, mod), "\tgithub.com/statuspatcher/statuspatcher/patcher v0.0.0\n", "", 1))
 		before := tree(t, dir)
-		err := plan(t, dir, "./moved").Apply(true, &bytes.Buffer{})
+		err := plan(t, dir, "./moved").Apply(migrate.ApplyOptions{Force: true}, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), "go get github.com/statuspatcher/statuspatcher/patcher@latest") {
 			t.Fatalf("Apply: %v, expected what to run", err)
 		}
@@ -114,7 +114,7 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		command(t, dir, "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "base")
 		write(t, filepath.Join(dir, "main.go"), read(t, filepath.Join(dir, "main.go"))+"\n// edited\n")
 		before := tree(t, dir)
-		err := plan(t, dir, "./moved").Apply(false, &bytes.Buffer{})
+		err := plan(t, dir, "./moved").Apply(migrate.ApplyOptions{}, &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), "main.go") || !strings.Contains(err.Error(), "-force") {
 			t.Fatalf("Apply: %v, expected the changed file", err)
 		}
@@ -174,4 +174,31 @@ func TestOnly(t *testing.T) {
 			t.Errorf("-only=%s moves %d of two writes, expected %d", only, got, want)
 		}
 	}
+}
+
+// A move that changes the result of one of the operator's own tests is put back, and no other.
+func TestPutBack(t *testing.T) {
+	dir := operator(t)
+	var notes bytes.Buffer
+	p := plan(t, dir, "./tested", "./api/...")
+	if err := p.Apply(migrate.ApplyOptions{Force: true, Test: true}, &notes); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Sites {
+		switch s.Function {
+		case "Update":
+			if s.Verdict != migrate.Left || !strings.HasPrefix(s.Reason, "the move changes the result of TestUpdate: tested_test.go:") {
+				t.Errorf("Update: %s: %s", s.Verdict, s.Reason)
+			}
+		case "Any":
+			if s.Verdict != migrate.Moved {
+				t.Errorf("Any: %s: %s", s.Verdict, s.Reason)
+			}
+		}
+	}
+	text := read(t, filepath.Join(dir, "tested", "tested.go"))
+	if !strings.Contains(text, "return c.Status().Update(ctx, cell)") || !strings.Contains(text, "return v1status.CellKind.Flush(ctx, c, cell)") {
+		t.Errorf("tested.go:\n%s", text)
+	}
+	command(t, dir, "go", "test", "./tested")
 }

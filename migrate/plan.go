@@ -35,8 +35,12 @@ type Plan struct {
 
 	options Options
 	module  *driver.Module
+	// src are the files as they were when the plan was made: decisions that are made again count on them.
+	src     *sources
 	mover   *mover
 	moves   []*move
+	held    map[string]string // writes that must stay, with the reason, by place
+	written map[string][]byte // files that were rewritten, as they were before
 }
 
 // A Note is a step of the plan that is not about one write.
@@ -83,7 +87,7 @@ func Make(o Options) (*Plan, error) {
 	for _, problem := range m.Problems {
 		p.Problems = append(p.Problems, problem)
 	}
-	p.module = m
+	p.module, p.src = m, newSources(m.Fset)
 	p.decide(nil)
 	p.note()
 	return p, nil
@@ -93,7 +97,7 @@ func Make(o Options) (*Plan, error) {
 func (p *Plan) decide(held map[string]string) {
 	m := p.module
 	writes, classifier := findWrites(m.Program)
-	p.mover = &mover{fset: m.Fset, src: newSources(m.Fset), tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
+	p.mover = &mover{fset: m.Fset, src: p.src, tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
 	p.Sites, p.moves = nil, nil
 	reasons := map[*write]*reason{}
 	byWrite := map[*write]*move{}

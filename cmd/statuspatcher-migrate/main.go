@@ -41,7 +41,7 @@ type command struct {
 	options migrate.Options
 	diff    bool
 	write   bool
-	force   bool
+	apply   migrate.ApplyOptions
 	version bool
 }
 
@@ -55,14 +55,18 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	}
 	fs.BoolVar(&c.write, "w", false, "apply the plan")
 	fs.BoolVar(&c.diff, "diff", false, "show what -w would change, and change nothing")
-	fs.BoolVar(&c.force, "force", false, "with -w, go on though git shows changes that are not committed")
+	fs.BoolVar(&c.apply.Force, "force", false, "with -w, go on though git shows changes that are not committed")
+	fs.BoolVar(&c.apply.Test, "test", false, "with -w, run the tests of the packages that change before and after, and put back each move that changes a result")
 	fs.StringVar(&c.options.Only, "only", "", "move only the writes of this `PACKAGE, KIND or FUNCTION`")
 	fs.StringVar(&c.options.Tags, "tags", "", "comma-separated build tags, as in go build")
 	fs.BoolVar(&c.version, "version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
-	if c.write && c.diff {
+	switch {
+	case !c.write && (c.apply.Test || c.apply.Force):
+		return nil, errors.New("-test and -force are for -w")
+	case c.write && c.diff:
 		return nil, errors.New("-w changes files and -diff shows what it would change: give one of them")
 	}
 	c.options.Patterns = fs.Args()
@@ -105,7 +109,7 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, errors.New("packages that do not type-check are not rewritten"))
 	}
 	if c.write {
-		if err := plan.Apply(c.force, stderr); err != nil {
+		if err := plan.Apply(c.apply, stderr); err != nil {
 			return fail(stderr, err)
 		}
 	}
