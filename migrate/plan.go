@@ -60,19 +60,19 @@ const (
 
 // A Site is a handwritten status write and what becomes of it.
 type Site struct {
-	At       string // file:line:column
-	Function string
-	Call     string
-	Kind     string // empty if the code does not say
-	Own      bool   // the static type is a kind that patchers are, or can be, generated for
-	Verdict  Verdict
-	Shape    string
-	Class    string // what the lint rule calls it
-	Checked  bool   // a wrapped client checks it
-	Locked   bool   // it carries a lock as it is
-	Reason   string // why it is left
-	ReasonAt string // file:line:column of what decides
-	ByHand   string // what to do about it
+	At       string  `json:"at"` // file:line:column
+	Function string  `json:"function"`
+	Call     string  `json:"call"`
+	Kind     string  `json:"kind,omitempty"` // empty if the code does not say
+	Own      bool    `json:"own"`            // the static type is a kind that patchers are, or can be, generated for
+	Verdict  Verdict `json:"verdict"`
+	Shape    string  `json:"shape,omitempty"`
+	Class    string  `json:"class"`              // what the lint rule calls it
+	Checked  bool    `json:"checked"`            // a wrapped client checks it
+	Locked   bool    `json:"locked"`             // it carries a lock as it is
+	Reason   string  `json:"reason,omitempty"`   // why it is left
+	ReasonAt string  `json:"reasonAt,omitempty"` // file:line:column of what decides
+	ByHand   string  `json:"byHand,omitempty"`   // what to do about it
 
 	write *write
 }
@@ -101,8 +101,15 @@ func (p *Plan) decide(held map[string]string) {
 	p.Sites, p.moves = nil, nil
 	reasons := map[*write]*reason{}
 	byWrite := map[*write]*move{}
+	broken := map[string]string{}
+	for _, problem := range m.Problems {
+		broken[problem.Package] = problem.Errors[0]
+	}
 	for _, w := range writes {
 		mv, why := p.mover.decide(w)
+		if text, ok := broken[w.pkg.Types.Path()]; ok {
+			mv, why = nil, because(w.Node, "make the package compile, and migrate again", "the package does not type-check: %s", text)
+		}
 		if text, ok := held[p.at(w)]; ok && mv != nil {
 			mv, why = nil, because(w.Node, "look at the test, and move the write by hand", "%s", text)
 		}

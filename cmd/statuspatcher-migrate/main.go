@@ -6,6 +6,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -42,6 +43,7 @@ type command struct {
 	diff    bool
 	write   bool
 	apply   migrate.ApplyOptions
+	json    bool
 	version bool
 }
 
@@ -59,6 +61,7 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	fs.BoolVar(&c.apply.Test, "test", false, "with -w, run the tests of the packages that change before and after, and put back each move that changes a result")
 	fs.StringVar(&c.options.Only, "only", "", "move only the writes of this `PACKAGE, KIND or FUNCTION`")
 	fs.StringVar(&c.options.Tags, "tags", "", "comma-separated build tags, as in go build")
+	fs.BoolVar(&c.json, "json", false, "print the writes of the plan as JSON")
 	fs.BoolVar(&c.version, "version", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -105,17 +108,12 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 	for _, problem := range plan.Problems {
 		fmt.Fprintln(stderr, "statuspatcher-migrate: "+problem.Error())
 	}
-	if c.write && len(plan.Problems) > 0 {
-		return fail(stderr, errors.New("packages that do not type-check are not rewritten"))
-	}
 	if c.write {
 		if err := plan.Apply(c.apply, stderr); err != nil {
 			return fail(stderr, err)
 		}
 	}
-	if c.diff {
-		fmt.Fprint(stdout, plan.Diff())
-	} else if err := plan.Print(stdout); err != nil {
+	if err := c.print(plan, stdout); err != nil {
 		return fail(stderr, err)
 	}
 	switch {
@@ -127,6 +125,20 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 		return exitLeft
 	}
 	return exitClean
+}
+
+func (c *command) print(plan *migrate.Plan, stdout io.Writer) error {
+	switch {
+	case c.diff:
+		_, err := io.WriteString(stdout, plan.Diff())
+		return err
+	case c.json:
+		enc := json.NewEncoder(stdout)
+		enc.SetIndent("", "\t")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(plan.Sites)
+	}
+	return plan.Print(stdout)
 }
 
 func fail(stderr io.Writer, err error) int {
