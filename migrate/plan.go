@@ -26,10 +26,14 @@ type Options struct {
 
 // A Plan is what a migration would do.
 type Plan struct {
-	Sites   []Site
+	// Sites are all handwritten status writes, and what becomes of each.
+	Sites []Site
+	// Changes are the files whose call sites change.
 	Changes []*Change
-	Wrap    []Note
-	APIs    []Note
+	// Wrap says where clients are wrapped, and what that needs.
+	Wrap []Note
+	// APIs says which patchers are generated.
+	APIs []Note
 	// Problems are packages that could not be loaded in full.
 	Problems []error
 
@@ -46,7 +50,7 @@ type Plan struct {
 // A Note is a step of the plan that is not about one write.
 type Note struct {
 	At   string // file:line, or empty
-	Text string
+	Text string // what to do
 }
 
 // Verdict is what becomes of a write.
@@ -60,13 +64,13 @@ const (
 
 // A Site is a handwritten status write and what becomes of it.
 type Site struct {
-	At       string  `json:"at"` // file:line:column
-	Function string  `json:"function"`
-	Call     string  `json:"call"`
-	Kind     string  `json:"kind,omitempty"` // empty if the code does not say
-	Own      bool    `json:"own"`            // the static type is a kind that patchers are, or can be, generated for
-	Verdict  Verdict `json:"verdict"`
-	Shape    string  `json:"shape,omitempty"`
+	At       string  `json:"at"`                 // file:line:column
+	Function string  `json:"function"`           // the declaration around it
+	Call     string  `json:"call"`               // as it stands there
+	Kind     string  `json:"kind,omitempty"`     // empty if the code does not say
+	Own      bool    `json:"own"`                // the static type is a kind that patchers are, or can be, generated for
+	Verdict  Verdict `json:"verdict"`            // moved or left
+	Shape    string  `json:"shape,omitempty"`    // of a moved write
 	Class    string  `json:"class"`              // what the lint rule calls it
 	Checked  bool    `json:"checked"`            // a wrapped client checks it
 	Locked   bool    `json:"locked"`             // it carries a lock as it is
@@ -192,7 +196,14 @@ func (p *Plan) wanted(w *write) bool {
 }
 
 // Counts sum a plan up.
-type Counts struct{ Writes, Own, Checked, Moved, Locked, Left int }
+type Counts struct {
+	Writes  int // all handwritten status writes
+	Own     int // whose static type is a kind that patchers are, or can be, generated for
+	Checked int // that a wrapped client checks
+	Moved   int // to generated calls
+	Left    int // as they are
+	Locked  int // of those that are left, the ones that carry a lock already
+}
 
 // Counts counts the writes of the plan.
 func (p *Plan) Counts() Counts {

@@ -13,9 +13,10 @@ import (
 
 // A Change is a file before and after.
 type Change struct {
-	Name          string
-	Before, After []byte
-	pkg           string // import path; empty for what is no Go package
+	Name   string // of the file, absolute
+	Before []byte // as it is
+	After  []byte // as it becomes
+	pkg    string // import path
 }
 
 // rewrite makes the texts of all files that the moves change. A move that cannot be made is returned with its reason.
