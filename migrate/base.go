@@ -7,6 +7,7 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
+	"github.com/statuspatcher/statuspatcher/internal/lint/fix"
 )
 
 // patchValue checks one patch that can reach a write: a diff against a base that has the status of the object as it was read.
@@ -121,6 +122,9 @@ func (m *mover) outdated(w *write) *reason {
 	case class.BlindMerge, class.DeadRetry, class.StaleBase:
 	default:
 		return nil
+	}
+	if pos, why, found := fix.WrittenMeanwhile(m.tracker, w.finding); found {
+		return &reason{text: "a lock on the object's version would fail every time: " + why, pos: pos, hint: "write one object, or read it again in between"}
 	}
 	f := w.Fn
 	path := f.Path(w.Object())

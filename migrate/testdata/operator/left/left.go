@@ -204,7 +204,7 @@ func (r *reconciler) outdated(ctx context.Context, key client.ObjectKey) error {
 		return err
 	}
 	cell.Status.Count++
-	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: the object is written through another variable before
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: a lock on the object's version would fail every time: r.Update can write the object after it was read
 }
 
 // CreateOrPatch writes the object and its status.
