@@ -6,12 +6,13 @@ import (
 	"go/parser"
 	goscanner "go/scanner"
 	"go/token"
-	"golang.org/x/tools/go/packages"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
 	"sigs.k8s.io/controller-tools/pkg/loader"
 )
 
@@ -27,7 +28,7 @@ type wanted struct {
 	markable bool
 }
 
-// drop is the mend for what cannot have a patcher.
+// drop is the fix for what cannot have a patcher.
 func (w wanted) drop() string {
 	switch {
 	case !w.markable:
@@ -46,7 +47,7 @@ func (w wanted) cure(change string) string {
 	return w.drop()
 }
 
-// move is the mend for what is meant for another type.
+// move is the fix for what is meant for another type.
 func (w wanted) move(to string) string {
 	if !w.markable {
 		return "name " + to + " in types="
@@ -76,7 +77,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	for _, file := range s.files {
 		m.scanFile(file.File)
 	}
-	c.leftOut(pkg)
+	c.leftOut(pkg, m.pack.IsValid())
 	c.markers += m.count
 	names := map[string]token.Pos{}
 	if m.pack.IsValid() {
@@ -86,7 +87,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 			}
 		}
 		if len(m.subresources) == 0 && len(c.faults.list) == 0 {
-			m.fault(m.pack, "no kind of package %s has a status subresource: write // +kubebuilder:subresource:status above each that has one", pkg.Name)
+			m.fault(m.pack, "package %s is marked, but none of its types has the marker of a status subresource: add // +kubebuilder:subresource:status above each kind that has a status", pkg.Name)
 		}
 	}
 	for name, r := range m.types {
@@ -102,21 +103,39 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	}
 }
 
-// leftOut reports markers in files that build constraints leave out.
-func (c *collector) leftOut(pkg *loader.Package) {
+// leftOut reports markers in files that build constraints leave out, and for a package that is marked, its kinds that are there
+// on other platforms only: what is generated must not depend on the machine.
+func (c *collector) leftOut(pkg *loader.Package, packageMarked bool) {
 	for _, name := range pkg.IgnoredFiles {
 		content, err := os.ReadFile(name)
-		if err != nil || !strings.HasSuffix(name, ".go") || ours(content) || !maybeMarked(content) {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || ours(content) || !maybeMarked(content) && !packageMarked {
 			continue
 		}
+		constraints := fileConstraints(name, content)
+		platform := otherPlatform(constraints)
 		file, _ := parser.ParseFile(c.fset, name, content, parser.ParseComments|parser.SkipObjectResolution)
 		if file == nil {
 			continue
 		}
-		for _, l := range lines(file.Comments...) {
-			if judge(l.text) == ok {
-				c.faults.at(c.fset.Position(l.pos), "build constraints leave this file out, and %s with it: give its build tags with tags=, or remove the line", l.text)
-			}
+		for _, group := range file.Comments {
+			c.leftOutComment(pkg, lines(group), packageMarked, platform, allOf(constraints))
+		}
+	}
+}
+
+// leftOutComment reports what one comment says about kinds in a file that build constraints leave out.
+func (c *collector) leftOutComment(pkg *loader.Package, group []line, packageMarked bool, platform, constraints string) {
+	if has(group, generateMarker+"=false") {
+		return
+	}
+	for _, l := range group {
+		switch pos := c.fset.Position(l.pos); {
+		case judge(l.text) == ok && platform != "":
+			c.faults.at(pos, "this file is built only under //go:build %s, so %s is not read on %s: run statuspatcher-gen with %s, or remove the line", constraints, l.text, runtime.GOOS, platform)
+		case judge(l.text) == ok:
+			c.faults.at(pos, "//go:build %s excludes this file, so %s is not read: set the build tags with tags=, or remove the line", constraints, l.text)
+		case packageMarked && platform != "" && l.text == "+kubebuilder:subresource:status":
+			c.faults.at(pos, "package %s is marked, and this kind is there only under //go:build %s: run statuspatcher-gen with %s; if the package has other kinds too, move this one into a package of its own, or add // +%s=false above it", pkg.Name, constraints, platform, generateMarker)
 		}
 	}
 }
@@ -132,7 +151,7 @@ func (c *collector) namedKinds(pkgs []*loader.Package, names []string) {
 		}
 		s := c.prune.source(pkgs[at])
 		if d := s.decls[kind]; d == nil || d.spec == nil {
-			c.faults.add("types=%s: package %s has no type %s", name, path, kind)
+			c.faults.add("types=%s: package %s has no type %s: %s", name, path, kind, s.suggest(kind))
 			continue
 		}
 		c.markers++
@@ -149,7 +168,7 @@ func (c *collector) noPackage(name, path string) {
 			return
 		}
 	}
-	c.faults.add("types=%s: no package %s: run go get %s", name, path, path)
+	c.faults.add("types=%s: package %s was not found: run go get %s, or correct the import path", name, path, path)
 }
 
 // resolve type-checks what was collected and turns it into kinds.

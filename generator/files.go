@@ -45,6 +45,7 @@ func (g *generation) file(render *renderer, m *module, c *collector, t *target) 
 	g.clashes(t)
 	g.unreachable(t)
 	g.buildable(c, t)
+	g.constrained(c, t)
 	g.foreignRun(t)
 	g.cycle(c, t)
 	if len(g.faults.list) > before {
@@ -72,7 +73,7 @@ func (g *generation) targets(m *module, c *collector, kinds []kind) []*target {
 		byDir[t.dir] = t
 	}
 	if g.OutputDir != "" && len(g.Types) == 0 && len(packages) > 1 {
-		g.faults.add("output:dir is for one API package, and there are %d: %s: name one in paths=, or leave output:dir out", len(packages), strings.Join(sortedKeys(packages), ", "))
+		g.faults.add("output:dir= takes the patchers of one API package, but %d have marked kinds: %s: run the command once for each, or remove output:dir=", len(packages), strings.Join(sortedKeys(packages), ", "))
 		return nil
 	}
 	var out []*target
@@ -108,7 +109,7 @@ func packageName(dir string) string {
 func (g *generation) importPath(dir string) string {
 	m := findModule(dir)
 	if m == nil {
-		g.faults.add("output:dir=%s: no go.mod in it or above it", g.faults.display(dir))
+		g.faults.add("output:dir=%s: no go.mod in this directory or above it: choose a directory in the module of your controllers", g.faults.display(dir))
 		return ""
 	}
 	importPath, err := m.importPath(dir)
@@ -134,7 +135,7 @@ func (g *generation) checkOutputDir() {
 	}
 	for element := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if element != "." && element != "testdata" && skipped(element) {
-			g.faults.add("output:dir=%s: the go command leaves out directories called %s: choose another name", name, element)
+			g.faults.add("output:dir=%s: the go command ignores directories named %s: choose another name", name, element)
 			return
 		}
 	}
@@ -169,7 +170,7 @@ func (g *generation) neighbours(t *target) {
 		switch {
 		case file.Name.Name == t.name:
 		case g.OutputDir == "":
-			g.faults.at(at, "package %s is in the directory where package %s is generated: move it, or generate with output:dir=", file.Name.Name, t.name)
+			g.faults.at(at, "package %s is in the directory where package %s would be generated: move it, or choose another directory with output:dir=", file.Name.Name, t.name)
 		case named != "" && named != file.Name.Name:
 			g.faults.at(at, "package %s is in output:dir=%s beside package %s: a directory holds one package, so choose another one", file.Name.Name, g.faults.display(t.dir), named)
 		default:
@@ -182,7 +183,7 @@ func (g *generation) neighbours(t *target) {
 
 // leftOut tells whether a file is no part of any package: the go command knows it by //go:build ignore.
 func leftOut(content []byte) bool {
-	for _, line := range fileConstraints(content) {
+	for _, line := range fileConstraints("", content) {
 		expr, err := constraint.Parse(line)
 		if err == nil && !expr.Eval(func(tag string) bool { return tag != "ignore" && tag != "tools" }) {
 			return true
@@ -223,9 +224,9 @@ next:
 		for _, made := range []string{name + "StatusClient", "New" + name + "StatusClient", name + "StatusPatcher"} {
 			pos := g.fset.Position(k.obj.Pos())
 			if at, taken := t.declared[made]; taken {
-				g.faults.at(at, "%s is also what would be generated for %s: rename it, or generate into another package with output:dir=", made, name)
+				g.faults.at(at, "%s is declared here, but it would be generated for %s, too: rename this one, or generate into another package with output:dir=", made, name)
 			} else if other, taken := by[made]; taken {
-				g.faults.at(pos, "%s would be generated for this type, and for %s.%s: give each an output:dir= of its own", made, other.obj.Pkg().Path(), other.obj.Name())
+				g.faults.at(pos, "%s would be generated twice, for this type and for %s.%s: generate each in a run of its own, into a different output:dir=", made, other.obj.Pkg().Path(), other.obj.Name())
 				continue next
 			}
 			by[made] = k
@@ -233,7 +234,7 @@ next:
 	}
 	for _, name := range fixedImports {
 		if at, taken := t.declared[name]; taken {
-			g.faults.at(at, "%s is also the name of a package that the generated file imports: rename it, or generate into another package with output:dir=", name)
+			g.faults.at(at, "%s is declared here, but the generated file imports a package by that name: rename this one, or generate into another package with output:dir=", name)
 		}
 	}
 }
@@ -246,7 +247,7 @@ func (g *generation) unreachable(t *target) {
 			switch {
 			case obj.Pkg().Path() == t.importPath:
 			case !obj.Exported():
-				g.faults.at(pos, "%s, the Status of %s, is not exported: start it with a capital letter, or generate with output:same", obj.Name(), k.obj.Name())
+				g.faults.at(pos, "%s, the Status of %s, is not exported, so package %s cannot use it: start its name with a capital letter, or generate with output:same", obj.Name(), k.obj.Name(), t.importPath)
 			case !importable(obj.Pkg(), t.importPath):
 				g.faults.at(pos, "package %s is internal, and %s cannot import it: choose an output:dir= beside it", obj.Pkg().Path(), t.importPath)
 			}
@@ -366,7 +367,7 @@ func (g *generation) testMarkers(name string) {
 	}
 	for _, l := range lines(file.Comments...) {
 		if judge(l.text) == ok {
-			g.faults.at(g.fset.Position(l.pos), "%s in a test file is not read: move the type out of the test, or remove the line", l.text)
+			g.faults.at(g.fset.Position(l.pos), "%s has no effect in a test file: move the type into another file, or remove the line", l.text)
 		}
 	}
 }

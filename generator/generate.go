@@ -48,6 +48,9 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	if err := g.noteRights(stderr); err != nil {
 		return err
 	}
+	if err := g.printNotes(stderr); err != nil {
+		return err
+	}
 	if !o.Verify {
 		sweep(sortedKeys(want))
 		return g.write(changes)
@@ -59,6 +62,17 @@ func Run(o Options, stdout, stderr io.Writer) error {
 	}
 	if len(changes) > 0 {
 		return ErrStale{len(changes)}
+	}
+	return nil
+}
+
+// printNotes prints each note once.
+func (g *generation) printNotes(out io.Writer) error {
+	slices.Sort(g.notes)
+	for _, note := range slices.Compact(g.notes) {
+		if _, err := fmt.Fprintf(out, "note: %s\n", note); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -80,6 +94,8 @@ type generation struct {
 	rights []right
 	// stale are the DeepCopyInto methods that are older than their types.
 	stale []staleCopy
+	// notes are what the user should know beside errors.
+	notes []string
 	// load lists packages: a field for tests, which load once and run often.
 	load func(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error)
 	// templates are those of package templates: a field for tests, which break them.
@@ -111,13 +127,13 @@ func (g *generation) readHeader() error {
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		g.faults.add("headerFile=%s: %v: name a file that there is, or leave the option out", g.faults.display(path), cause(err))
+		g.faults.add("headerFile=%s: %v: correct the path, or remove the option", g.faults.display(path), cause(err))
 		return g.faults.err()
 	}
 	text := strings.ReplaceAll(strings.ReplaceAll(string(content), "\r\n", "\n"), " YEAR", " "+g.Year)
 	if at, found := outsideComments(text); found {
 		at.Filename = path
-		g.faults.at(at, "headerFile must contain only Go comments, and this is none: start each line with //")
+		g.faults.at(at, "headerFile must contain only Go comments, but this is not a comment: start each line with //")
 	}
 	g.boilerplate, g.constraints = withoutConstraints(text)
 	return g.faults.err()
@@ -190,7 +206,7 @@ func (g *generation) namedByDirectory(f *finder) {
 		}
 		if m := findModule(existing(path)); m != nil {
 			importPath, _ := m.importPath(path)
-			g.faults.add("types=%s: a kind is named by the import path of its package: write types=%s.%s", name, importPath, kind)
+			g.faults.add("types=%s: this names a directory, but types= takes the import path of the package: write types=%s.%s", name, importPath, kind)
 		}
 	}
 }
@@ -203,7 +219,7 @@ func (g *generation) nothing() {
 	for _, m := range g.modules {
 		for _, d := range m.dirs {
 			for _, pos := range d.unmarked {
-				g.faults.at(pos, "this kind has a status subresource, and nothing is marked in paths=%s: add // +%s=true on the next line", strings.Join(g.Paths, ";"), generateMarker)
+				g.faults.at(pos, "this kind has a status subresource, but no kind in paths=%s is marked: add // +%s=true on the next line", strings.Join(g.Paths, ";"), generateMarker)
 			}
 		}
 	}
@@ -245,11 +261,15 @@ func (g *generation) module(m *module, foreign []string) error {
 	slices.Sort(paths)
 	pkgs, err := g.load(g.fset, m.root, g.Tags, slices.Compact(paths))
 	if err != nil {
-		g.faults.add("%v", err)
+		reason := err.Error()
+		if _, said, found := strings.Cut(reason, "stderr: "); found {
+			reason = said
+		}
+		g.faults.add("the go command cannot list the packages in %s: %s: fix this first; go list ./... reports the same", g.faults.display(m.root), oneLine(reason))
 		return g.faults.err()
 	}
 	if len(pkgs) == 0 && len(foreign) > 0 {
-		g.faults.add("paths=%s: there is no such package", strings.Join(foreign, ";"))
+		g.faults.add("paths=%s: no package matches: correct the import path, or run go get for its module", strings.Join(foreign, ";"))
 	}
 	for _, pkg := range pkgs {
 		if len(pkg.CompiledGoFiles) == 0 && len(g.Types) == 0 {

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -45,27 +46,27 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	case isStruct && unknownEmbedded(structure):
 		return kind{}, false // the type checker has said why
 	case obj.IsAlias():
-		r.faults.at(pos, "%s is an alias: %s", w.name, w.move(types.Unalias(obj.Type()).String()))
+		r.faults.at(pos, "%s is an alias of %s, and a kind must be a type of its own: %s", w.name, types.Unalias(obj.Type()), w.move(types.Unalias(obj.Type()).String()))
 	case obj.Type().(*types.Named).TypeParams().Len() > 0:
-		r.faults.at(pos, "%s is a generic type, and a kind is not: %s", w.name, w.drop())
+		r.faults.at(pos, "%s has type parameters, which a kind cannot have: %s", w.name, w.drop())
 	case !isStruct:
-		r.faults.at(pos, "%s is not a struct, so it is no kind: %s", w.name, w.drop())
+		r.faults.at(pos, "%s is not a struct, so it is not a kind: %s", w.name, w.drop())
 	case !ast.IsExported(w.name):
-		r.faults.at(pos, "%s is not exported: %s", w.name, w.cure("start its name with a capital letter"))
+		r.faults.at(pos, "%s is not exported, but a kind must be: %s", w.name, w.cure("start its name with a capital letter"))
 	case w.pkg.Name == "main":
-		r.faults.at(pos, "%s is in package main, which nothing can import: %s", w.name, w.cure("move it to a package of its own"))
+		r.faults.at(pos, "%s is in package main, which no other package can import: %s", w.name, w.cure("move it to a package of its own"))
 	case embeds(structure, "ListMeta"):
-		r.faults.at(pos, "%s is a list of kinds: %s", w.name, w.move("the kind that it lists"))
+		r.faults.at(pos, "%s is the list type of a kind and has no status: %s", w.name, w.move("the kind that it lists"))
 	case !embeds(structure, "ObjectMeta") && !embeds(structure, "TypeMeta"):
-		r.faults.at(pos, "%s has no metadata, so it is no kind: %s", w.name, w.cure(w.drop()+"; a kind has the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`"))
+		r.faults.at(pos, "%s embeds neither metav1.TypeMeta nor metav1.ObjectMeta, so it is not a kind: %s", w.name, w.cure(w.drop()+"; if it should be a kind, add the fields metav1.TypeMeta `json:\",inline\"` and metav1.ObjectMeta `json:\"metadata,omitempty\"`"))
 	case !embeds(structure, "ObjectMeta"):
-		r.faults.at(pos, "%s has no metadata: %s", w.name, w.cure("add the field metav1.ObjectMeta `json:\"metadata,omitempty\"`, or "+w.drop()))
+		r.faults.at(pos, "%s does not embed metav1.ObjectMeta: %s", w.name, w.cure("add the field metav1.ObjectMeta `json:\"metadata,omitempty\"`, or "+w.drop()))
 	case !embeds(structure, "TypeMeta"):
-		r.faults.at(pos, "%s has no metav1.TypeMeta: %s", w.name, w.cure("add the field metav1.TypeMeta `json:\",inline\"`, or "+w.drop()))
+		r.faults.at(pos, "%s does not embed metav1.TypeMeta: %s", w.name, w.cure("add the field metav1.TypeMeta `json:\",inline\"`, or "+w.drop()))
 	case w.markable && !has(marks, "kubebuilder:subresource:status"):
-		r.faults.at(pos, "%s has no status subresource, so the API server would refuse every write of its status: add // +kubebuilder:subresource:status above it, and generate the CRD again", w.name)
+		r.faults.at(pos, "%s has no status subresource, so the API server would reject every write of its status: add // +kubebuilder:subresource:status above it, and regenerate the CRD", w.name)
 	case !s.promises(method{w.name, "DeepCopyObject"}):
-		r.faults.at(pos, "%s has no DeepCopyObject, so it is no runtime.Object: %s", w.name, w.cure("add // +kubebuilder:object:root=true above it, and run controller-gen object"))
+		r.faults.at(pos, "%s has no DeepCopyObject, so it is not a runtime.Object: %s", w.name, w.cure("add // +kubebuilder:object:root=true above it, and run controller-gen object"))
 	default:
 		return k, r.callable(w, obj, "DeepCopyObject") && r.status(w, &k, pos)
 	}
@@ -143,13 +144,13 @@ func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	case types.Unalias(deref(status.Type())) == types.Typ[types.Invalid]:
 		return false // the type checker has said why
 	case ok && types.IsInterface(named):
-		r.faults.at(pos, "the Status of %s is the interface %s: %s", name, named.Obj().Name(), w.cure("declare a struct type "+name+"Status with DeepCopy, and use that"))
+		r.faults.at(pos, "the Status of %s has the interface type %s, which JSON cannot be decoded into: %s", name, named.Obj().Name(), w.cure("use a struct type that has DeepCopyInto"))
 		return false
 	case !ok:
-		r.faults.at(pos, "the Status of %s has no named type, it is %s: %s", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), w.cure("declare a type "+name+"Status with DeepCopy, and use that"))
+		r.faults.at(pos, "the Status of %s has the unnamed type %s: %s", name, types.TypeString(status.Type(), types.RelativeTo(k.obj.Pkg())), w.cure("declare a type "+name+"Status with DeepCopy, and use that"))
 		return false
 	case named.TypeArgs().Len() > 0:
-		r.faults.at(pos, "the Status of %s is of the generic type %s: %s", name, named.Obj().Name(), w.cure("declare a type "+name+"Status without type parameters, and use that"))
+		r.faults.at(pos, "the Status of %s has the generic type %s: %s", name, named.Obj().Name(), w.cure("use a type without type parameters"))
 		return false
 	}
 	k.status = named.Obj()
@@ -173,11 +174,11 @@ func reach(t types.Type, index []int) (fault, cure string) {
 		last := depth == len(index)-1
 		switch {
 		case last && tag.name != "status":
-			return `the API server stores the status under "status", and the Status field has another JSON name`, "write the tag `json:\"status,omitempty\"`"
+			return fmt.Sprintf("the JSON name of the Status field is %q, but the API server stores the status under \"status\"", tag.name), "write the tag `json:\"status,omitempty\"`"
 		case !last && tag.name != "":
-			return "Status is inside " + field.Name() + `, which JSON calls "` + tag.name + `", and a status is at the top`, "write the tag `json:\",inline\"`"
+			return fmt.Sprintf("Status is a field of %s, whose JSON name is %q, but the API server stores the status at the top level of the object", field.Name(), tag.name), "write the tag `json:\",inline\"`"
 		case !last && isPointer(field.Type()):
-			return "Status is reached through the embedded pointer " + field.Name() + ", which may be nil", "embed the struct itself"
+			return "Status is a field of the embedded pointer " + field.Name() + ", which may be nil", "embed the struct instead"
 		}
 		t = field.Type()
 	}

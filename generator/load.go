@@ -20,10 +20,12 @@ type pack struct {
 // we wrote ourselves is left out by its header.
 func load(fset *token.FileSet, root, tags string, paths []string) ([]*loader.Package, error) {
 	return loader.LoadRootsWithConfig(&packages.Config{
-		Dir:        root,
-		Fset:       fset,
-		Mode:       packages.NeedModule,
-		BuildFlags: []string{"-tags=" + tags},
+		Dir:  root,
+		Fset: fset,
+		Mode: packages.NeedModule,
+		// The loader asks for compiled files, which costs the go command as much again as everything else: it prepares a build of every
+		// dependency. Without cgo these are the Go files, which package packages takes instead.
+		BuildFlags: []string{"-tags=" + tags, "-compiled=false"},
 		// Cgo would be compiled to list the packages that use it; no API type comes from there.
 		Env: append(os.Environ(), "CGO_ENABLED=0"),
 	}, paths...)

@@ -1,33 +1,37 @@
 package generator
 
 import (
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 	"sigs.k8s.io/controller-tools/pkg/loader"
 )
 
-// controllerRuntime is the module that everything generated needs, beside the runtime itself, which go mod tidy adds.
+// controllerRuntime is the module that tells a module with controllers from one that has nothing but an API.
 const controllerRuntime = "sigs.k8s.io/controller-runtime"
 
 // buildable reports a package that the module it goes into could not build.
 func (g *generation) buildable(c *collector, t *target) {
 	m := findModule(t.dir)
-	if m == nil || m.path == controllerRuntime {
-		return
+	if m == nil {
+		return // importPath reports it
 	}
 	pos := g.fset.Position(t.kinds[0].obj.Pos())
-	if !m.requires[controllerRuntime] && !m.requires[patcherPath] {
-		g.faults.at(pos, "the patchers of package %s would go into module %s, which does not require %s and could not build them: generate them into the module of your controllers: %s", t.kinds[0].obj.Pkg().Path(), m.path, controllerRuntime, g.elsewhere(m, t))
-		return
+	if !m.has(patcherPath) {
+		if g.Verify || !g.forControllers(m) {
+			g.faults.at(pos, "the patchers of package %s would go into module %s, which does not require %s and could not build them: %s", t.kinds[0].obj.Pkg().Path(), m.path, patcherPath, g.withRuntime(m, t))
+			return
+		}
+		g.notes = append(g.notes, fmt.Sprintf("module %s does not require %s, which generated code imports: run %s", m.path, patcherPath, g.get(m)))
 	}
 	for _, k := range t.kinds {
 		for _, obj := range []string{k.obj.Pkg().Path(), k.status.Pkg().Path()} {
 			s := c.prune.byPath(obj)
-			if s == nil || s.pkg.Module == nil || s.pkg.Module.Path == m.path || m.requires[s.pkg.Module.Path] || inWorkspace(m, s.pkg.Module.Dir) {
+			if s == nil || s.pkg.Module == nil || m.has(s.pkg.Module.Path) {
 				continue
 			}
 			g.faults.at(pos, "the patchers of %s would go into module %s, which does not require %s and could not build them: run go get %s in %s, or choose an output:dir= in a module that requires it", k.obj.Name(), m.path, s.pkg.Module.Path, s.pkg.Module.Path, g.faults.display(m.root))
@@ -36,52 +40,124 @@ func (g *generation) buildable(c *collector, t *target) {
 	}
 }
 
-// elsewhere is the command that generates into the module around one that has nothing but an API.
+// forControllers tells whether a module is the one that the command runs in and that its controllers are in, as far as go.mod
+// tells: a module inside another one is for an API, or for something else that others import. In a module of controllers the
+// runtime may come last, with go mod tidy, as any import of generated code.
+func (g *generation) forControllers(m *module) bool {
+	return m.requires[controllerRuntime] && m.root == moduleRoot(g.faults.dir) && findModule(filepath.Dir(m.root)) == nil
+}
+
+// withRuntime says what to do about a module without the runtime. A module of nothing but an API had better stay so: what it
+// requires is downloaded by everybody who imports the API.
+func (g *generation) withRuntime(m *module, t *target) string {
+	switch {
+	case g.forControllers(m):
+		return "run " + g.get(m)
+	case m.requires[controllerRuntime]:
+		return fmt.Sprintf("run %s, or generate them into the module of your controllers: %s", g.get(m), g.elsewhere(m, t))
+	}
+	return fmt.Sprintf("generate them into the module of your controllers: %s; or, if everybody who imports this module may download %s too, run %s", g.elsewhere(m, t), controllerRuntime, g.get(m))
+}
+
+// get is the command that makes a module require the runtime.
+func (g *generation) get(m *module) string {
+	return "go get " + patcherPath + g.in(m)
+}
+
+// in says where to run a command that is for a module.
+func (g *generation) in(m *module) string {
+	if m.root == g.faults.dir {
+		return ""
+	}
+	return " in " + g.faults.display(m.root)
+}
+
+// elsewhere is the command that generates into the module of the controllers instead of m: the one around it, or the one that
+// the command runs in.
 func (g *generation) elsewhere(m *module, t *target) string {
-	api := t.kinds[0].obj.Pkg()
-	options := " output:dir=internal/" + api.Name() + "status"
-	around := findModule(filepath.Dir(m.root))
-	rel := ""
-	if around != nil && (around.requires[controllerRuntime] || around.requires[patcherPath]) {
-		rel, _ = filepath.Rel(around.root, filepath.Dir(g.fset.Position(t.kinds[0].obj.Pos()).Filename))
+	pkg := filepath.Dir(g.fset.Position(t.kinds[0].obj.Pos()).Filename)
+	options := " output:dir=" + outputFor(m, pkg, t.kinds[0].obj.Pkg().Name())
+	controllers := findModule(filepath.Dir(m.root))
+	if around := findModule(g.faults.dir); controllers == nil && around != nil && around.root != m.root {
+		controllers = around
 	}
-	if rel == "" {
-		return "run there statuspatcher-gen paths=" + api.Path() + options
+	if controllers == nil {
+		return "run statuspatcher-gen there with paths= and the directory " + pkg + "," + options
 	}
-	command := "run statuspatcher-gen paths=./" + filepath.ToSlash(rel) + options
-	if around.root != g.faults.dir {
-		command += " in " + g.faults.display(around.root)
+	rel, err := filepath.Rel(controllers.root, pkg)
+	if err != nil {
+		rel = pkg
+	}
+	if rel = filepath.ToSlash(rel); !strings.HasPrefix(rel, ".") && !filepath.IsAbs(rel) {
+		rel = "./" + rel
+	}
+	command := "run statuspatcher-gen paths=" + rel + options + g.in(controllers)
+	if !controllers.has(patcherPath) {
+		command += ", and " + g.get(controllers)
 	}
 	return command
 }
 
-// inWorkspace tells whether go.work puts a module and the directory of another one together.
-func inWorkspace(m *module, other string) bool {
+// outputFor is where the patchers of a package go in another module. API packages called v1 are many: the path tells them apart.
+func outputFor(m *module, pkg, name string) string {
+	rel, err := filepath.Rel(m.root, filepath.Dir(pkg))
+	if err != nil || pkg == m.root {
+		rel = "."
+	}
+	return path.Join("internal", filepath.ToSlash(rel), name+"status")
+}
+
+// has tells whether a module can import the packages of another one: it requires it, or go.work puts both together.
+func (m *module) has(path string) bool {
+	return path == m.path || m.requires[path] || m.inWorkspaceWith(path)
+}
+
+// inWorkspaceWith tells whether the go.work of a module uses a directory with the module of a path.
+func (m *module) inWorkspaceWith(path string) bool {
+	name := m.workspace()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	used := usedBy(filepath.Dir(name), content)
+	return used[m.path] && used[path]
+}
+
+// workspace is the go.work that the go command reads in a module; empty for none.
+func (m *module) workspace() string {
+	if name := os.Getenv("GOWORK"); name == "off" {
+		return ""
+	} else if name != "" {
+		return name
+	}
 	for dir := m.root; ; dir = filepath.Dir(dir) {
-		content, err := os.ReadFile(filepath.Join(dir, "go.work"))
-		if err == nil {
-			return usedTogether(dir, content, m.root, other)
+		name := filepath.Join(dir, "go.work")
+		if _, err := os.Stat(name); err == nil {
+			return name
 		}
 		if dir == filepath.Dir(dir) {
-			return false
+			return ""
 		}
 	}
 }
 
-func usedTogether(dir string, content []byte, roots ...string) bool {
+// usedBy are the paths of the modules that a go.work uses.
+func usedBy(dir string, content []byte) map[string]bool {
+	used := map[string]bool{}
 	work, err := modfile.ParseWork("go.work", content, nil)
 	if err != nil {
-		return false
+		return used
 	}
-	var used []string
 	for _, use := range work.Use {
-		path := filepath.FromSlash(use.Path)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
+		root := filepath.FromSlash(use.Path)
+		if !filepath.IsAbs(root) {
+			root = filepath.Join(dir, root)
 		}
-		used = append(used, filepath.Clean(path))
+		if gomod, err := os.ReadFile(filepath.Join(root, "go.mod")); err == nil {
+			used[modfile.ModulePath(gomod)] = true
+		}
 	}
-	return !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(used, root) })
+	return used
 }
 
 // nestedModules are the modules below a directory that have kinds that are marked.
@@ -139,7 +215,11 @@ func (g *generation) inNestedModules() bool {
 			for _, d := range m.sorted() {
 				if d.marked {
 					rel := "./" + filepath.ToSlash(g.faults.display(d.path))
-					g.faults.add("paths=%s: no kind is marked in this module; %s is in a module of its own, %s: run statuspatcher-gen paths=%s output:dir=internal/%sstatus", pattern, rel, m.path, rel, filepath.Base(d.path))
+					command := "statuspatcher-gen paths=" + rel
+					if !m.has(patcherPath) {
+						command += " output:dir=" + outputFor(m, d.path, filepath.Base(d.path))
+					}
+					g.faults.add("paths=%s: no kind is marked in this module; %s is in a module of its own, %s: run %s", pattern, rel, m.path, command)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ type text string
 // ParseMarker takes the value unparsed.
 func (t *text) ParseMarker(_, _, rest string) error {
 	if rest == "" {
-		return errors.New("it has no value")
+		return errors.New("the value is missing: write it after the equals sign")
 	}
 	*t = text(rest)
 	return nil
@@ -52,7 +53,7 @@ type bare struct{}
 // ParseMarker refuses a value.
 func (*bare) ParseMarker(_, _, rest string) error {
 	if rest != "" {
-		return fmt.Errorf("it takes no value, and %q was given", rest)
+		return fmt.Errorf("this option takes no value: remove =%s", rest)
 	}
 	return nil
 }
@@ -103,10 +104,10 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 	def := reg.Lookup(raw, markers.DescribesPackage)
 	// The registry takes the name before a colon for a marker with fields; none of ours has any.
 	if name, _, _ := strings.Cut(raw[1:], "="); def == nil || def.Name != name {
-		return UsageError{fmt.Sprintf("unknown option %q", arg)}
+		return UsageError{fmt.Sprintf("unknown option %q: the options are %s", arg, strings.Join(optionNames(reg), ", "))}
 	}
 	if name, value, _ := strings.Cut(raw, "="); name == "+paths" && value == "" {
-		return UsageError{fmt.Sprintf("option %q: it has no value", arg)}
+		return UsageError{fmt.Sprintf("option %q: the value is missing: write paths=./api/...", arg)}
 	}
 	value, err := def.Parse(raw)
 	if err != nil {
@@ -135,6 +136,20 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 	return nil
 }
 
+// optionNames are the options, as they are written.
+func optionNames(reg *markers.Registry) []string {
+	var out []string
+	for _, def := range reg.AllDefinitions() {
+		if name := def.Name; def.Output == reflect.TypeFor[bare]() {
+			out = append(out, name)
+		} else {
+			out = append(out, name+"=")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func list(value any) []string {
 	var out []string
 	for item := range strings.FieldsFuncSeq(string(value.(text)), func(r rune) bool { return strings.ContainsRune(",; {}", r) }) {
@@ -148,22 +163,22 @@ func (o *Options) check() error {
 	case len(o.Paths) == 0 && len(o.Types) == 0:
 		return UsageError{"nothing to read: give paths=./api/... or types=IMPORTPATH.KIND"}
 	case len(o.Paths) > 0 && len(o.Types) > 0:
-		return UsageError{"paths= and types= are two runs: marked kinds of one's own, and kinds that cannot be marked"}
+		return UsageError{"paths= and types= cannot be combined: run the command with paths= for the kinds that you mark, and again with types= for those that you cannot mark"}
 	case len(o.Types) > 0 && o.OutputDir == "":
-		return UsageError{"types= needs output:dir=DIR: the packages of these kinds are not yours to write to"}
+		return UsageError{"types= requires output:dir=DIR, because the packages of these kinds belong to others"}
 	case o.RBAC != "" && o.RBAC != "strict":
-		return UsageError{fmt.Sprintf("rbac=%s: the only value is strict", o.RBAC)}
+		return UsageError{fmt.Sprintf("rbac=%s: the only valid value is strict", o.RBAC)}
 	case o.RBAC != "" && !o.Verify:
-		return UsageError{"rbac=strict is for verify: a run without verify prints what is missing, and goes on"}
+		return UsageError{"rbac=strict requires verify: add verify, or remove rbac=strict; a run without verify prints missing RBAC markers as a note"}
 	case o.OutputDir != "" && o.OutputSame:
-		return UsageError{"output:dir and output:same exclude each other"}
+		return UsageError{"output:dir and output:same cannot be combined: remove one of them"}
 	}
 	for i, name := range o.Types {
 		if slices.Contains(o.Types[:i], name) {
 			return UsageError{fmt.Sprintf("types= lists %s twice: remove one of the two", name)}
 		}
 		if path, kind := splitType(name); path == "" || kind == "" {
-			return UsageError{fmt.Sprintf("types=%s: want an import path, a dot and a kind, as in k8s.io/api/core/v1.Node", name)}
+			return UsageError{fmt.Sprintf("types=%s: expected an import path, a dot and a kind, as in types=k8s.io/api/core/v1.Node", name)}
 		}
 	}
 	return nil

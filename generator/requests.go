@@ -68,7 +68,7 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		switch {
 		case verdict == none:
 		case verdict == misspelt:
-			m.fault(at, "%q is not a marker of statuspatcher, and looks like one: write // +%s=%t", content, generateMarker, !strings.HasSuffix(strings.ToLower(content), "false"))
+			m.fault(at, "%q looks like a misspelled marker of statuspatcher: write // +%s=%t", content, generateMarker, !strings.HasSuffix(strings.ToLower(content), "false"))
 		case block:
 			m.fault(at, "a marker in a /* */ comment is not read: write // %s on a line of its own", content)
 		case group.Pos() < file.Package:
@@ -76,7 +76,7 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		case owners.owner[group] != nil:
 			m.onType(owners.owner[group].Name.Name, content, at)
 		default:
-			m.fault(at, "%s means nothing here: remove this line, and put it above the type declaration of a kind, or above the package clause for all kinds of the package", content)
+			m.fault(at, "%s has no effect here: move it above the type declaration of a kind, or above the package clause for all kinds of the package", content)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (m *marked) onPackage(text string, pos token.Pos) {
 	switch generate, ok := m.value(text, pos, markers.DescribesPackage); {
 	case !ok:
 	case !generate:
-		m.fault(pos, "%s means nothing on a package: remove this line, or put it above a kind", text)
+		m.fault(pos, "%s has no effect on a package: remove it, or move it above a kind", text)
 	default:
 		m.pack = pos
 	}
@@ -111,7 +111,7 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 		return false, false
 	}
 	if name != "+"+generateMarker {
-		m.fault(pos, "unknown marker %s: remove this line; there are // +%s=true, and =false above a kind", text, generateMarker)
+		m.fault(pos, "unknown marker %s: the only marker is // +%s, with the value true, or above a kind false: remove this line", text, generateMarker)
 		return false, false
 	}
 	if !hasValue {
@@ -120,7 +120,7 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 	}
 	parsed, err := m.registry.Lookup(text, target).Parse(text)
 	if err != nil || value != "true" && value != "false" {
-		m.fault(pos, "bad value %q: write // +%s=true or =false", value, generateMarker)
+		m.fault(pos, "invalid value %q: write // +%s=true, or =false above a kind", value, generateMarker)
 		return false, false
 	}
 	return parsed.(bool), true

@@ -72,8 +72,8 @@ func (g *generation) noteRights(out io.Writer) error {
 		return nil
 	}
 	granted := &grants{used: map[string]bool{}, patchesMetadata: map[string]bool{}}
-	for _, m := range g.modules {
-		if err := granted.read(m.root); err != nil {
+	for _, root := range g.controllerModules() {
+		if err := granted.read(root); err != nil {
 			return err
 		}
 	}
@@ -97,11 +97,28 @@ func (g *generation) noteRights(out io.Writer) error {
 	}
 	slices.Sort(missing)
 	if g.RBAC == "strict" {
-		g.faults.add("the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.TrimSuffix(strings.Join(slices.Compact(missing), ""), "\n"))
+		g.faults.add("the patchers need permissions that no RBAC marker of this module grants; add these markers beside the others:\n%s", strings.TrimSuffix(strings.Join(slices.Compact(missing), ""), "\n"))
 		return g.faults.err()
 	}
-	_, err := fmt.Fprintf(out, "note: the RBAC markers of this module do not let the patchers work; add where the others are:\n%s", strings.Join(slices.Compact(missing), ""))
+	_, err := fmt.Fprintf(out, "note: the patchers need permissions that no RBAC marker of this module grants; add these markers beside the others:\n%s", strings.Join(slices.Compact(missing), ""))
 	return err
+}
+
+// controllerModules are the roots of the modules that controllers may be in: those of the API packages, the one that the command runs
+// in, and that of output:dir=.
+func (g *generation) controllerModules() []string {
+	roots := sortedKeys(g.modules)
+	dirs := []string{g.faults.dir}
+	if g.OutputDir != "" {
+		dirs = append(dirs, existing(g.OutputDir))
+	}
+	for _, dir := range dirs {
+		if root := moduleRoot(dir); root != "" {
+			roots = append(roots, root)
+		}
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
 }
 
 // grants are the RBAC markers of a module.
@@ -164,16 +181,16 @@ func (gr *grants) addUses(content []byte) {
 	}
 }
 
-// concern tells whether the module's controllers have to do with a kind: they use its patcher, or have rules for it.
+// concern tells whether the module's controllers write the status of a kind: they use its patcher, or have rules for its status.
+// Rules for the rest of the object are no sign of that.
 func (gr *grants) concern(r right) bool {
 	if gr.used[r.kind] {
 		return true
 	}
 	resource, _, _ := strings.Cut(r.resource, "/")
 	return slices.ContainsFunc(gr.rules, func(rule rbac.Rule) bool {
-		return slices.Contains(rule.Groups, r.group) && slices.ContainsFunc(rule.Resources, func(granted string) bool {
-			return granted == resource || strings.HasPrefix(granted, resource+"/")
-		})
+		writes := covers(rule.Verbs, "update") || covers(rule.Verbs, "patch")
+		return writes && slices.Contains(rule.Groups, r.group) && slices.Contains(rule.Resources, resource+"/status")
 	})
 }
 

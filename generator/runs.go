@@ -101,6 +101,6 @@ func (g *generation) foreignRun(t *target) {
 		}
 	}
 	if len(others) > 0 {
-		g.faults.at(token.Position{Filename: path}, "this file has the patcher of %s from another run, and none that this run generates: give each run an output:dir= of its own, or, if that run is gone, delete the file", others[0])
+		g.faults.at(token.Position{Filename: path}, "this file holds the patcher of %s from another run, and none of the patchers of this run: give each run an output:dir= of its own; if the other run is no longer needed, delete the file", others[0])
 	}
 }

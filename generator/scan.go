@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"go/token"
 	"io/fs"
 	"os"
@@ -126,12 +127,12 @@ func (s *finder) moduleOf(dir, pattern string) *module {
 	info, err := os.Stat(dir)
 	switch file := strings.HasSuffix(pattern, ".go"); {
 	case err != nil && file:
-		s.faults.add("paths=%s: there is no file %s", pattern, s.faults.display(dir))
+		s.faults.add("paths=%s: file %s does not exist: correct the path", pattern, s.faults.display(dir))
 		return nil
 	case err == nil && file && !info.IsDir():
 		dir = filepath.Dir(dir)
 	case err != nil || !info.IsDir():
-		s.faults.add("paths=%s: there is no directory %s", pattern, s.faults.display(dir))
+		s.faults.add("paths=%s: directory %s does not exist: correct the path", pattern, s.faults.display(dir))
 		return nil
 	}
 	m := findModule(dir)
@@ -190,15 +191,23 @@ func (s *finder) walk(m *module, dir string, recursive bool, pattern string) {
 		return err
 	})
 	if err != nil {
-		s.faults.add("paths=%s: %v", pattern, err)
+		s.faults.add("paths=%s: cannot read %s: make it readable, or leave it out of paths=", pattern, unreadable(err, s.faults))
 		return
 	}
 	if !found && s.linked(dir, pattern) {
 		return
 	}
 	if !found {
-		s.faults.add("paths=%s: there is no Go package here: name the API package, as in paths=./api/..., and quote nothing but the whole argument", pattern)
+		s.faults.add("paths=%s: no Go files found there: name the directory of the API package, as in paths=./api/...; quote the whole argument or nothing", pattern)
 	}
+}
+
+// unreadable says which file or directory could not be read, and why.
+func unreadable(err error, f *faults) string {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		return fmt.Sprintf("%s (%v)", f.display(pathError.Path), pathError.Err)
+	}
+	return err.Error()
 }
 
 // linked reports a pattern for what is below a symbolic link, which the go command does not follow there.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sigs.k8s.io/controller-tools/pkg/loader"
 )
@@ -44,10 +45,7 @@ type decl struct {
 	whole *ast.StructType
 }
 
-var (
-	promised = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
-	declares = regexp.MustCompile(`(?m)^\s*(type|const)\b`)
-)
+var promised = regexp.MustCompile(`\+(kubebuilder:object:generate|k8s:deepcopy-gen|(?:\w+:)?groupName)=`)
 
 // readSource parses the files of a package that declare types or constants, and those with markers if they count. Our own
 // files are left out: they may not compile any more, and they declare nothing that anyone needs.
@@ -67,15 +65,15 @@ func readSource(fset *token.FileSet, pkg *loader.Package, withMarkers bool) *sou
 			continue
 		}
 		s.findMethods(name, content)
-		if !declares.Match(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
+		if !declares(content) && !(withMarkers && (maybeMarked(content) || promised.Match(content))) {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, content, mode)
+		file, err := parse(fset, name, content, mode)
 		if err != nil {
 			s.errors = append(s.errors, err)
 		}
 		if file != nil {
-			s.index(file, fileConstraints(content))
+			s.index(file, fileConstraints(name, content))
 		}
 	}
 	return s
@@ -196,4 +194,18 @@ func (s *source) promises(m method) bool {
 		}
 	}
 	return false
+}
+
+// suggest says which of the package's types is meant by a name that it has not.
+func (s *source) suggest(name string) string {
+	best, slips := "", 3
+	for _, candidate := range sortedKeys(s.decls) {
+		if d := distance(strings.ToLower(candidate), strings.ToLower(name)); s.decls[candidate].spec != nil && ast.IsExported(candidate) && d < slips {
+			best, slips = candidate, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "correct the name"
 }

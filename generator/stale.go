@@ -19,8 +19,8 @@ type staleCopy struct {
 	fields []string
 	// module is where the method is, if that is not the user's.
 	module string
-	// generated tells that a generator wrote the method.
-	generated bool
+	// generator wrote the method; empty if a person did.
+	generator string
 }
 
 func (s staleCopy) String() string {
@@ -54,7 +54,21 @@ func (g *generation) staleCopies(c *collector, kinds []kind) []staleCopy {
 }
 
 // generatedFile matches what generators put into their files, as the go command recommends.
-var generatedFile = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
+var generatedFile = regexp.MustCompile(`(?m)^// Code generated (?:by )?(.*?)\.? DO NOT EDIT\.\r?$`)
+
+// generatorOf is the command that wrote a file, as the file says it; empty if a person did.
+func generatorOf(content []byte) string {
+	match := generatedFile.FindSubmatch(content)
+	switch {
+	case match == nil:
+		return ""
+	case len(match[1]) == 0:
+		return "the generator that wrote it"
+	case string(match[1]) == "controller-gen":
+		return "controller-gen object"
+	}
+	return string(match[1])
+}
 
 // owns tells whether a module is one that the run reads markers in.
 func (g *generation) owns(path string) bool {
@@ -70,8 +84,8 @@ func (g *generation) owns(path string) bool {
 func (g *generation) reportStale(out io.Writer) error {
 	for _, s := range g.stale {
 		switch {
-		case s.module == "" && g.Verify && s.generated:
-			g.faults.at(s.pos, "%s: run controller-gen object", s)
+		case s.module == "" && g.Verify && s.generator != "":
+			g.faults.at(s.pos, "%s: run %s", s, s.generator)
 		case s.module == "" && g.Verify:
 			g.faults.at(s.pos, "%s: copy it in the method, or remove the method and run controller-gen object", s)
 		case s.module != "":
@@ -99,7 +113,7 @@ func (c *collector) staleCopy(t types.Type) (staleCopy, bool) {
 		return staleCopy{}, false
 	}
 	fields := shared(text.parse(), structure)
-	return staleCopy{pos: text.pos(), of: obj, fields: fields, generated: generatedFile.Match(text.content)}, len(fields) > 0
+	return staleCopy{pos: text.pos(), of: obj, fields: fields, generator: generatorOf(text.content)}, len(fields) > 0
 }
 
 // shared returns the fields that a DeepCopyInto leaves shared, or does not copy at all. A method that hands its receiver on as a

@@ -30,7 +30,7 @@ func (g *generation) changes(want map[string][]byte) ([]change, error) {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			g.faults.add("%v", g.cannotWrite(path, err))
 		case old != nil && !ours(old):
-			g.faults.at(token.Position{Filename: path}, "the generated file goes here, and statuspatcher-gen did not write this one: rename it, or generate elsewhere with output:dir=")
+			g.faults.at(token.Position{Filename: path}, "this is the place of the generated file, but statuspatcher-gen did not write this one: rename it, or generate elsewhere with output:dir=")
 		case (old == nil) != (content == nil) || !bytes.Equal(withoutCR(old), content):
 			out = append(out, change{path: path, old: old, new: content})
 		}
@@ -88,7 +88,7 @@ func (g *generation) write(changes []change) (err error) {
 	}
 	for _, c := range changes {
 		if err := c.land(staged); err != nil {
-			return err
+			return fmt.Errorf("%s: cannot be replaced (%w): remove the cause and run statuspatcher-gen again, because other files may have been written", g.faults.display(c.path), cause(err))
 		}
 	}
 	return nil

@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 )
 
@@ -51,43 +53,183 @@ func apiModule(t *testing.T) *testModule {
 	return m
 }
 
-// TestAPIModule: into a module that has nothing but an API no package is written; into the controllers' module it is.
+// TestAPIModule: no package is written into a module that could not build it; into the controllers' module it is.
 func TestAPIModule(t *testing.T) {
 	t.Parallel()
-	m := apiModule(t)
-	before := m.tree()
-	exit, _, stderr := m.generate("paths=./api/...")
-	for _, want := range []string{
-		"api/v1/types.go:", "would go into module example.com/app/api, which does not require sigs.k8s.io/controller-runtime",
-		"statuspatcher-gen paths=./api/v1 output:dir=internal/v1status\n", "statuspatcher-gen paths=./api/v2 output:dir=internal/v2status\n",
+	const (
+		patcher  = "github.com/statuspatcher/statuspatcher/patcher"
+		lacks    = "would go into module example.com/app/api, which does not require " + patcher + " and could not build them: "
+		v1       = "run statuspatcher-gen paths=./api/v1 output:dir=internal/v1status"
+		v2       = "run statuspatcher-gen paths=./api/v2 output:dir=internal/v2status"
+		get      = "run go get " + patcher + " in api"
+		ownCosts = "; or, if everybody who imports this module may download sigs.k8s.io/controller-runtime too, " + get + "\n"
+	)
+	for _, tt := range []struct {
+		name   string
+		change func(m *testModule)
+		args   []string
+		want   []string
+	}{
+		{"no controller-runtime", func(*testModule) {}, nil,
+			[]string{"api/v1/types.go:", lacks + "generate them into the module of your controllers: " + v1 + ownCosts, v2 + ownCosts}},
+		{"controller-runtime for its scheme package", requireControllerRuntime, nil,
+			[]string{"api/v1/types.go:", lacks + get + ", or generate them into the module of your controllers: " + v1 + "\n", v2 + "\n"}},
+		{"into the API package itself", requireControllerRuntime, []string{"output:same"}, []string{lacks + get}},
+		{"the root module has no runtime either", func(m *testModule) {
+			requireControllerRuntime(m)
+			m.mustRun("go", "mod", "edit", "-droprequire="+patcher)
+		}, nil, []string{lacks + get + ", or generate them into the module of your controllers: " + v1 + ", and go get " + patcher + "\n"}},
+		{"a replace is no requirement", func(m *testModule) {
+			requireControllerRuntime(m)
+			m.mustRun("go", "-C", "api", "mod", "edit", "-replace="+patcher+"="+filepath.Join(root(t), "patcher"))
+		}, nil, []string{lacks + get}},
+		{"vendored", func(m *testModule) {
+			requireControllerRuntime(m)
+			m.write("controller/cell.go", "package controller\n\nimport (\n\t_ \"example.com/app/api/v1\"\n\t_ \""+patcher+"\"\n)\n")
+			m.mustRun("go", "mod", "vendor")
+		}, nil, []string{lacks + get}},
+		{"two groups of one version", func(m *testModule) {
+			m.write("api/store/v1/types.go", m.read("api/v1/types.go"))
+			m.write("api/store/v1/zz_generated.deepcopy.go", m.read("api/v1/zz_generated.deepcopy.go"))
+		}, nil, []string{v1, "run statuspatcher-gen paths=./api/store/v1 output:dir=internal/store/v1status"}},
 	} {
-		if exit != exitWrong || !strings.Contains(stderr, want) {
-			t.Errorf("exit %d, and no %q in\n%s", exit, want, stderr)
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := apiModule(t)
+			tt.change(m)
+			before := m.tree()
+			for _, args := range [][]string{{"paths=./api/..."}, {"paths=./api/...", "verify"}} {
+				exit, _, stderr := m.generate(append(args, tt.args...)...)
+				if exit != exitWrong {
+					t.Errorf("%v: exit %d", args, exit)
+				}
+				for _, want := range tt.want {
+					if !strings.Contains(stderr, want) {
+						t.Errorf("%v: no %q in\n%s", args, want, stderr)
+					}
+				}
+			}
+			if diff := cmp.Diff(before, m.tree()); diff != "" {
+				t.Errorf("files were changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// requireControllerRuntime gives the API module what many have for the scheme package.
+func requireControllerRuntime(m *testModule) {
+	m.Helper()
+	m.mustRun("go", "-C", "api", "mod", "edit", "-require=sigs.k8s.io/controller-runtime@v0.22.5")
+}
+
+// TestAPIModuleCommands: the commands that the errors name make it work, whichever module they are for and wherever they run.
+func TestAPIModuleCommands(t *testing.T) {
+	t.Parallel()
+	t.Run("into the module of the controllers", func(t *testing.T) {
+		t.Parallel()
+		m := apiModule(t)
+		if exit, _, stderr := m.generate("paths=./..."); exit != exitWrong || !strings.Contains(stderr, "statuspatcher-gen paths=./api/v1 output:dir=internal/v1status\n") {
+			t.Errorf("paths=./...: exit %d\n%s", exit, stderr)
 		}
+		m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
+		m.mustGenerate("paths=./api/v2", "output:dir=internal/v2status")
+		m.mustRun("go", "vet", "./...")
+		m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status", "verify")
+		m.mustRun("go", "mod", "vendor")
+		if out, err := m.command("go", "vet", "-mod=vendor", "./..."); err != nil {
+			t.Errorf("vendored: %v\n%s", err, out)
+		}
+		m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status", "verify")
+	})
+	t.Run("by name", func(t *testing.T) {
+		t.Parallel()
+		m := apiModule(t)
+		m.mustGenerate("types=example.com/app/api/v1.Cell", "output:dir=internal/v1status")
+		m.mustRun("go", "vet", "./...")
+	})
+	t.Run("into the API's, with the runtime", func(t *testing.T) {
+		t.Parallel()
+		m := apiModule(t)
+		m.mustRun("go", "-C", "api", "mod", "edit", "-require=github.com/statuspatcher/statuspatcher/patcher@v0.0.0", "-replace=github.com/statuspatcher/statuspatcher/patcher="+filepath.Join(root(t), "patcher"))
+		if exit, _, stderr := m.generate("paths=./..."); exit != exitWrong || !strings.Contains(stderr, "run statuspatcher-gen paths=./api/v1\n") {
+			t.Errorf("paths=./...: exit %d\n%s", exit, stderr)
+		}
+		m.mustGenerate("paths=./api/...")
+		m.mustRun("go", "-C", "api", "vet", "./...")
+	})
+	t.Run("started in the API's", func(t *testing.T) {
+		t.Parallel()
+		m := apiModule(t)
+		inside := &testModule{TB: t, dir: filepath.Join(m.dir, "api")}
+		if exit, _, stderr := inside.generate("paths=./..."); exit != exitWrong || !strings.Contains(stderr, "run statuspatcher-gen paths=./api/v1 output:dir=internal/v1status in "+m.dir+";") {
+			t.Errorf("exit %d\n%s", exit, stderr)
+		}
+	})
+	t.Run("beside the module of the controllers", func(t *testing.T) {
+		t.Parallel()
+		m := apiModule(t)
+		operator := &testModule{TB: t, dir: filepath.Join(m.dir, "operator")}
+		for _, name := range []string{"go.mod", "go.sum"} {
+			operator.write(name, strings.ReplaceAll(m.read(name), "=> ./api", "=> ../api"))
+			if err := os.Remove(filepath.Join(m.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if exit, _, stderr := operator.generate("paths=../api/..."); exit != exitWrong || !strings.Contains(stderr, "run statuspatcher-gen paths=../api/v1 output:dir=internal/v1status;") {
+			t.Errorf("exit %d\n%s", exit, stderr)
+		}
+		operator.mustGenerate("paths=../api/v1", "output:dir=internal/v1status")
+		operator.mustRun("go", "vet", "./...")
+	})
+}
+
+// TestRuntimeComesLast: in the module of the controllers the runtime may be required after the first generation. Verify is for
+// what is complete.
+func TestRuntimeComesLast(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	m.mustRun("go", "mod", "edit", "-droprequire=github.com/statuspatcher/statuspatcher/patcher")
+	const lacks = "does not require github.com/statuspatcher/statuspatcher/patcher"
+	exit, _, stderr := m.generate("paths=./api/...")
+	if exit != exitDone || !m.exists(generatedFile) || stderr != "note: module example.com/app "+lacks+", which generated code imports: run go get github.com/statuspatcher/statuspatcher/patcher\n" {
+		t.Errorf("exit %d\n%s", exit, stderr)
 	}
-	if len(m.tree()) != len(before) {
-		t.Error("something was written")
+	if exit, _, stderr := m.generate("paths=./api/...", "verify"); exit != exitWrong || !strings.Contains(stderr, lacks+" and could not build them: run go get github.com/statuspatcher/statuspatcher/patcher\n") {
+		t.Errorf("verify: exit %d\n%s", exit, stderr)
 	}
-	if exit, _, stderr := m.generate("paths=./..."); exit != exitWrong || !strings.Contains(stderr, "statuspatcher-gen paths=./api/v1 output:dir=internal/v1status\n") {
-		t.Errorf("paths=./...: exit %d\n%s", exit, stderr)
-	}
-	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
-	m.mustGenerate("paths=./api/v2", "output:dir=internal/v2status")
-	m.mustRun("go", "vet", "./...")
-	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status", "verify")
 }
 
 // TestOutputModuleWithoutAPI: the module of output:dir= does not require the API's, unless a workspace puts them together.
 func TestOutputModuleWithoutAPI(t *testing.T) {
-	t.Parallel()
 	m := apiModule(t)
 	m.mustRun("go", "mod", "edit", "-droprequire=example.com/app/api", "-dropreplace=example.com/app/api")
-	exit, _, stderr := m.generate("paths=./api/v1", "output:dir=internal/v1status")
-	if exit != exitWrong || !strings.Contains(stderr, "which does not require example.com/app/api") || m.exists("internal") {
+	refused := func() {
+		t.Helper()
+		exit, _, stderr := m.generate("paths=./api/v1", "output:dir=internal/v1status")
+		if exit != exitWrong || !strings.Contains(stderr, "which does not require example.com/app/api") || m.exists("internal") {
+			t.Errorf("exit %d\n%s", exit, stderr)
+		}
+	}
+	refused()
+	m.write("go.work", "go 1.26.0\n\nuse (\n\t.\n\t./api\n)\n")
+	refused() // with GOWORK=off, as here, it counts for nothing
+	t.Setenv("GOWORK", "")
+	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
+}
+
+// TestWorkspaceWithoutRuntime: a workspace lets the API's module use what the controllers' requires, and whoever imports the API
+// elsewhere has nothing of that. If the runtime itself is in the workspace, it is being developed there.
+func TestWorkspaceWithoutRuntime(t *testing.T) {
+	m := apiModule(t)
+	requireControllerRuntime(m)
+	t.Setenv("GOWORK", "")
+	m.write("go.work", "go 1.26.0\n\nuse (\n\t.\n\t./api\n)\n")
+	exit, _, stderr := m.generate("paths=./api/...")
+	if exit != exitWrong || !strings.Contains(stderr, "run go get github.com/statuspatcher/statuspatcher/patcher in api, or") || m.exists("api/v1/v1status") {
 		t.Errorf("exit %d\n%s", exit, stderr)
 	}
-	m.write("go.work", "go 1.26.0\n\nuse (\n\t.\n\t./api\n)\n")
-	m.mustGenerate("paths=./api/v1", "output:dir=internal/v1status")
+	m.write("go.work", "go 1.26.0\n\nuse (\n\t.\n\t./api\n\t"+filepath.Join(root(t), "patcher")+"\n)\n")
+	m.mustGenerate("paths=./api/...")
 }
 
 // TestSharedOutputDir: a run does not take away what another run has written to its output:dir.
@@ -228,6 +370,108 @@ func TestBuildConstraints(t *testing.T) {
 			m.mustRun("go", "vet", "./...")
 			m.mustGenerate(append(args, "verify")...)
 			m.mustGenerate(args...)
+		})
+	}
+}
+
+// otherSystem is one that the tests do not run on.
+func otherSystem() string {
+	if runtime.GOOS == "windows" {
+		return "linux"
+	}
+	return "windows"
+}
+
+// disk is a source file of package v1 with one more kind.
+func disk(m *testModule) string {
+	return strings.NewReplacer("package v2\n", "package v1\n", "Cell", "Disk", "// +statuspatcher:generate=true\n", "",
+		"// +kubebuilder:object:root=true\n", "// +statuspatcher:generate=true\n// +kubebuilder:object:root=true\n").Replace(m.read("api/v2/types.go"))
+}
+
+// TestPlatforms: what is generated builds on every platform on which its package does, and takes no patcher from another one.
+func TestPlatforms(t *testing.T) {
+	other := otherSystem()
+	const kind = "// Cell is a kind.\n"
+	move := func(m *testModule, to string) {
+		m.Helper()
+		for from, name := range map[string]string{"types": "types", "zz_generated.deepcopy": "zz_deepcopy"} { // Go looks for the platform before the first dot
+			m.write("api/v1/"+name+to, m.read("api/v1/"+from+".go"))
+			if err := os.Remove(filepath.Join(m.dir, "api/v1", from+".go")); err != nil {
+				m.Fatal(err)
+			}
+		}
+		m.write("api/v1/doc.go", "package v1\n")
+		m.write("controller/cell.go", "package controller\n")
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(m *testModule)
+		output string
+		starts string // what the generated file starts with, if it is generated
+		fails  string
+	}{
+		{"by the name of the file", func(m *testModule) { move(m, "_"+runtime.GOOS+".go") }, "", "//go:build " + runtime.GOOS + "\n", ""},
+		{"by name, in the package itself", func(m *testModule) { move(m, "_"+runtime.GOOS+".go") }, "output:same", "//go:build " + runtime.GOOS + " && !ignore_autogenerated\n", ""},
+		{"by system and architecture", func(m *testModule) { move(m, "_"+runtime.GOOS+"_"+runtime.GOARCH+".go") }, "", "//go:build " + runtime.GOOS + " && " + runtime.GOARCH + "\n", ""},
+		{"by architecture", func(m *testModule) { move(m, "_"+runtime.GOARCH+".go") }, "", "//go:build " + runtime.GOARCH + "\n", ""},
+		{"by a line", func(m *testModule) {
+			move(m, "_it.go")
+			for _, name := range []string{"types_it.go", "zz_deepcopy_it.go"} {
+				m.write("api/v1/"+name, "//go:build !"+other+"\n\n"+strings.TrimPrefix(m.read("api/v1/"+name), "//go:build !ignore_autogenerated\n"))
+			}
+		}, "", "//go:build !" + other + "\n", ""},
+		{"a name that only looks like a platform's", func(m *testModule) { move(m, "_unix.go") }, "", "// Code generated", ""},
+		{"a word before a platform", func(m *testModule) { move(m, "_v1_"+runtime.GOOS+".go") }, "", "//go:build " + runtime.GOOS + "\n", ""},
+		{"for a version of Go", func(m *testModule) {
+			m.write("api/v1/types.go", "//go:build go1.20\n\n"+m.read("api/v1/types.go"))
+		}, "", "//go:build go1.20\n", ""},
+		{"one kind of two, but for a generator's tag", func(m *testModule) {
+			m.write("api/v1/disk.go", "//go:build !goverter\n\n"+disk(m))
+		}, "", "//go:build !goverter\n", ""},
+		{"one kind of two", func(m *testModule) {
+			m.write("api/v1/disk_"+runtime.GOOS+".go", disk(m))
+		}, "", "", "Disk is built only under //go:build " + runtime.GOOS + ", and Cell everywhere, but the patchers of both would be in one file: move one of them into a package of its own"},
+		{"a status for each platform", func(m *testModule) {
+			types := m.read("api/v1/types.go")
+			at, end := strings.Index(types, "// CellStatus is"), strings.Index(types, kind)
+			status := "package v1\n\nimport metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\n" + types[at:end]
+			m.write("api/v1/types.go", types[:at]+types[end:])
+			m.write("api/v1/status_"+runtime.GOOS+".go", status)
+			m.write("api/v1/status_"+other+".go", strings.Replace(status, "\tPhase string", "\tRegistry string `json:\"registry,omitempty\"`\n\tPhase string", 1))
+		}, "", "", "build constraints choose between this CellStatus and the one in api/v1/status_" + other + ".go"},
+		{"for another platform", func(m *testModule) { move(m, "_"+other+".go") }, "", "", "types_" + other + ".go:26:4: this file is built only under //go:build " + other + ", so +statuspatcher:generate=true is not read on " + runtime.GOOS + ": run statuspatcher-gen with GOOS=" + other},
+		{"a package that is marked, with kinds for another platform", func(m *testModule) {
+			m.write("api/v2/more_"+other+".go", "package v2\n\n// Disk is a kind.\n//\n// +kubebuilder:subresource:status\ntype Disk struct{}\n")
+		}, "", "", "api/v2/more_" + other + ".go:5:4: package v2 is marked, and this kind is there only under //go:build " + other},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := operator(t)
+			tt.change(m)
+			before := m.tree()
+			args := append([]string{"paths=./api/..."}, strings.Fields(tt.output)...)
+			exit, _, stderr := m.generate(args...)
+			if tt.fails != "" {
+				if diff := cmp.Diff(before, m.tree()); exit != exitWrong || !strings.Contains(stderr, tt.fails) || diff != "" {
+					t.Errorf("exit %d, want %q\n%s%s", exit, tt.fails, stderr, diff)
+				}
+				return
+			}
+			if exit != exitDone || stderr != "" {
+				t.Fatalf("exit %d\n%s", exit, stderr)
+			}
+			file := generatedFile
+			if tt.output != "" {
+				file = "api/v1/zz_generated.statuspatcher.go"
+			}
+			if content := m.read(file); !strings.HasPrefix(content, tt.starts) {
+				t.Errorf("it starts with\n%.200s", content)
+			}
+			m.mustRun("go", "vet", "./api/...")
+			if strings.Contains(tt.starts, runtime.GOOS) || strings.Contains(tt.starts, other) || strings.Contains(tt.starts, runtime.GOARCH) {
+				m.mustRun("env", "GOOS="+other, "GOARCH="+map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH], "go", "build", "./api/v1/...")
+			}
+			m.mustGenerate(append(args, "verify")...)
 		})
 	}
 }

@@ -206,7 +206,7 @@ func (s source) writeModFile(from, to, root string, external map[string]bool) er
 	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(out.String()), 0o666)
 }
 
-func sorted(set map[string]bool) []string {
+func sorted[V any](set map[string]V) []string {
 	var out []string
 	for key := range set {
 		out = append(out, key)

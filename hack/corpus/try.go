@@ -21,6 +21,8 @@ type outcome struct {
 	kinds []kind
 	// generated are the kinds whose behaviour was tested, failed those that did not pass.
 	generated, failed []string
+	// verifying tells that generation is over.
+	verifying bool
 	// err is why nothing could be tried.
 	err error
 }
@@ -45,6 +47,9 @@ func (s source) try(root, work string) (o outcome) {
 	}
 	if err == nil {
 		err = o.generate(work)
+	}
+	if err == nil {
+		err = o.verify(work)
 	}
 	if err == nil {
 		err = o.test(work)
@@ -93,10 +98,34 @@ func (o *outcome) generate(work string) error {
 	return errors.New("the generator refuses for ever")
 }
 
+// verify holds that nothing is stale right after the generation, the copies of the statuses included.
+func (o *outcome) verify(work string) error {
+	if len(o.kinds) == 0 || !slices.ContainsFunc(o.kinds, func(k kind) bool { return k.refused == "" }) {
+		return nil
+	}
+	o.verifying = true
+	err := o.run(work)
+	var faults generator.Errors
+	errors.As(err, &faults)
+	for _, name := range o.stale {
+		found := slices.IndexFunc(faults, func(fault generator.Error) bool {
+			return strings.HasPrefix(fault.Text, "DeepCopyInto of "+name+" does not copy ")
+		})
+		if found < 0 {
+			return fmt.Errorf("verify did not find that DeepCopyInto of %s is stale: %w", name, err)
+		}
+		faults = slices.Delete(faults, found, found+1)
+	}
+	if err != nil && (len(o.stale) == 0 || len(faults) > 0) {
+		return fmt.Errorf("verify: %w", err)
+	}
+	return nil
+}
+
 // run generates: with markers in one run, by name with a run for each API package.
 func (o *outcome) run(work string) error {
 	if !o.named {
-		return generator.Run(generator.Options{Dir: work, Paths: []string{"./..."}}, io.Discard, io.Discard)
+		return generator.Run(generator.Options{Dir: work, Paths: []string{"./..."}, Verify: o.verifying}, io.Discard, io.Discard)
 	}
 	byPackage := map[string][]string{}
 	for _, k := range o.kinds {
@@ -106,7 +135,7 @@ func (o *outcome) run(work string) error {
 	}
 	for pkg, names := range byPackage {
 		dir := path.Join("patchers", strings.TrimPrefix(pkg, o.module+"/"))
-		if err := generator.Run(generator.Options{Dir: work, Types: names, OutputDir: dir}, io.Discard, io.Discard); err != nil {
+		if err := generator.Run(generator.Options{Dir: work, Types: names, OutputDir: dir, Verify: o.verifying}, io.Discard, io.Discard); err != nil {
 			return err
 		}
 	}
@@ -165,7 +194,7 @@ func (o *outcome) test(work string) error {
 		return err
 	}
 	if out, err := command(work, "go", append([]string{"vet", "./" + testDir}, dirs...)...); err != nil {
-		return fmt.Errorf("vet: %w\n%s", err, out)
+		return fmt.Errorf(vetting+"%w\n%s", err, out)
 	}
 	out, err := command(work, "go", "test", "-vet=off", "-v", "./"+testDir)
 	for _, match := range failures.FindAllStringSubmatch(out, -1) {
@@ -188,6 +217,9 @@ var (
 	clauses   = regexp.MustCompile(`(?m)^package (\w+)`)
 	generated = regexp.MustCompile(`(?m)^func \(c \*(\w+)StatusClient\) Fetch\(.*\) \(\*([\w.]+), `)
 )
+
+// vetting starts the error of go vet.
+const vetting = "vet: "
 
 // testDir is the package that runs the checks of all others.
 const testDir = "corpustest"

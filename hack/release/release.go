@@ -62,6 +62,9 @@ func (r repository) releasable(version string) (branch string, err error) {
 	if branch, err = r.git("symbolic-ref", "--short", "HEAD"); err != nil {
 		return "", fmt.Errorf("expected a branch to be checked out: %w", err)
 	}
+	if err := isReleaseBranch(branch, version); err != nil {
+		return "", err
+	}
 	changes, err := r.git("status", "--porcelain")
 	if err != nil {
 		return "", err
@@ -73,6 +76,16 @@ func (r repository) releasable(version string) (branch string, err error) {
 		return "", err
 	}
 	return branch, r.hasChangelog(version)
+}
+
+// isReleaseBranch fails if releases of the version are not made from the branch: they are made from main, and patch releases of an older
+// minor release from a branch of its own.
+func isReleaseBranch(branch, version string) error {
+	own := "release-" + strings.TrimPrefix(semver.MajorMinor(version), "v")
+	if branch == "main" || branch == own {
+		return nil
+	}
+	return fmt.Errorf("the branch %s is checked out, but %s is released from main or from %s: check out one of them", branch, version, own)
 }
 
 // isNew fails if a version of the same minor release is the same or later. Older minor releases get patch releases.
@@ -90,25 +103,43 @@ func (r repository) isNew(version string) error {
 	return nil
 }
 
-// hasChangelog fails if CHANGELOG.md has no section for the version.
+// hasChangelog fails if CHANGELOG.md says nothing about the version.
 func (r repository) hasChangelog(version string) error {
 	text, err := os.ReadFile(filepath.Join(r.dir, "CHANGELOG.md"))
 	if err != nil {
 		return err
 	}
-	for line := range strings.Lines(string(text)) {
+	section, found := changelogSection(string(text), version)
+	switch {
+	case !found:
+		return fmt.Errorf("CHANGELOG.md has no section %q: say there what users have to know", "## "+version)
+	case section == "":
+		return fmt.Errorf("the section %q of CHANGELOG.md is empty: say there what users have to know", "## "+version)
+	}
+	return nil
+}
+
+// changelogSection returns what a changelog says under the heading of a version, without the headings of its parts.
+func changelogSection(text, version string) (section string, found bool) {
+	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
-		if len(fields) > 1 && fields[0] == "##" && fields[1] == version {
-			return nil
+		switch {
+		case len(fields) > 0 && fields[0] == "##":
+			if found {
+				return section, true
+			}
+			found = len(fields) > 1 && fields[1] == version
+		case found && len(fields) > 0 && !strings.HasPrefix(fields[0], "#"):
+			section += line
 		}
 	}
-	return fmt.Errorf("CHANGELOG.md has no section %q: say what users have to know", "## "+version)
+	return section, found
 }
 
 // build compiles and vets the published modules: what is tagged can never be replaced.
 func (r repository) build() error {
 	for _, dir := range publish.Dirs {
-		vet := exec.Command("go", "vet", "./...")
+		vet := exec.Command("go", "vet", "-trimpath", "./...") // with -trimpath, what another clone has built is not built again
 		vet.Dir = filepath.Join(r.dir, filepath.FromSlash(dir))
 		vet.Env = append(os.Environ(), "GOWORK=off")
 		if out, err := vet.CombinedOutput(); err != nil {

@@ -31,7 +31,7 @@ func newRepository(t *testing.T) repository {
 		}
 		r.write(t, name, string(text))
 	}
-	r.write(t, "CHANGELOG.md", "# Changelog\n\n## v0.1.0\n\n## v0.2.0\n")
+	r.write(t, "CHANGELOG.md", "# Changelog\n\n## v0.3.0\n\n### Breaking\n\n## v0.2.0\n\nNew.\n\n## v0.1.0\n\nFirst.\n")
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch", "main"}, {"config", "user.name", "Tester"}, {"config", "user.email", "tester@example.com"},
 		{"add", "--all"}, {"commit", "--quiet", "--message", "all"},
@@ -120,7 +120,17 @@ func TestReleaseIsRefused(t *testing.T) {
 		{"not a version", "0.1.0", nil, "is not a version"},
 		{"a version without a patch number", "v0.1", nil, "is not a version"},
 		{"not in the changelog", "v0.9.0", nil, "no section"},
-		{"an older version", "v0.1.0", func() { r.must(t, "tag", "patcher/v0.1.1") }, "tag patcher/v0.1.1 is not older"},
+		{"nothing but headings in the changelog", "v0.3.0", nil, `the section "## v0.3.0" of CHANGELOG.md is empty`},
+		{"a branch for something else", "v0.2.0", func() { r.must(t, "checkout", "--quiet", "-b", "release-0.1") }, "released from main or from release-0.2"},
+		{"a key that cannot sign", "v0.2.0", func() {
+			r.must(t, "checkout", "--quiet", "main")
+			r.must(t, "config", "gpg.program", "false")
+			r.must(t, "config", "tag.gpgSign", "true")
+		}, "gpg failed to sign"},
+		{"an older version", "v0.1.0", func() {
+			r.must(t, "config", "tag.gpgSign", "false")
+			r.must(t, "tag", "patcher/v0.1.1")
+		}, "tag patcher/v0.1.1 is not older"},
 		{"a published module that replaces another", "v0.2.0", func() {
 			r.write(t, "go.mod", r.must(t, "show", "HEAD:go.mod")+"\nreplace golang.org/x/mod => ../mod\n")
 			r.must(t, "commit", "--quiet", "--all", "--message", "replace")

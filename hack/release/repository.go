@@ -30,18 +30,30 @@ func (r repository) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// clone clones the repository's branch to dir, with the identity that commits in the repository have.
+// identity and signing are the settings of a repository that decide what its commits and tags look like.
+var (
+	identity = []string{"user.name", "user.email"}
+	signing  = []string{"user.signingKey", "gpg.format", "gpg.program", "gpg.ssh.program", "commit.gpgSign", "tag.gpgSign"}
+)
+
+// clone clones the repository's branch to dir. Commits and tags are made there with the identity, and signed with the key, of the
+// repository.
 func (r repository) clone(dir, branch string) (repository, error) {
 	if _, err := r.git("clone", "--quiet", "--branch", branch, ".", dir); err != nil {
 		return repository{}, err
 	}
-	c := repository{dir: dir, config: []string{"commit.gpgsign=false", "tag.gpgsign=false"}}
-	for _, name := range []string{"user.name", "user.email"} {
+	c := repository{dir: dir}
+	for _, name := range identity {
 		value, err := r.git("config", name)
 		if err != nil {
-			return repository{}, fmt.Errorf("%w: set %s, which the commit needs", err, name)
+			return repository{}, fmt.Errorf("git has no %s, which the release's commits need: set it with git config %s VALUE", name, name)
 		}
 		c.config = append(c.config, name+"="+value)
+	}
+	for _, name := range signing {
+		if value, err := r.git("config", name); err == nil {
+			c.config = append(c.config, name+"="+value)
+		}
 	}
 	return c, nil
 }

@@ -61,6 +61,7 @@ func random[S any](seed int64) (status *S, ok bool) {
 	filled := new(S)
 	filler(seed).Fill(filled)
 	fixRaw(reflect.ValueOf(filled).Elem(), 0)
+	fixOwnJSON(reflect.ValueOf(filled).Elem(), 0, int(seed))
 	return throughJSON(filled)
 }
 
@@ -95,6 +96,64 @@ func fixRaw(v reflect.Value, depth int) {
 			fixRaw(field, depth+1)
 		}
 	}
+}
+
+// ownJSON are values of which a type that reads its own JSON takes one or another.
+var ownJSON = []string{`"w"`, `["w"]`, `{"w":"w"}`, `1`, `true`}
+
+// fixOwnJSON reads values anew that have methods for their JSON and refuse what the filler made: a union, say, whose kind is none that
+// it knows. Which JSON comes first depends on the seed.
+func fixOwnJSON(v reflect.Value, depth, seed int) {
+	if depth > 20 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fixOwnJSON(v.Elem(), depth+1, seed)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			fixOwnJSON(v.Index(i), depth+1, seed+i)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			element := reflect.New(v.Type().Elem()).Elem()
+			element.Set(v.MapIndex(key))
+			fixOwnJSON(element, depth+1, seed)
+			v.SetMapIndex(key, element)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fixOwnJSON(v.Field(i), depth+1, seed+i)
+			}
+		}
+	}
+	if !v.CanAddr() || !v.Addr().CanInterface() {
+		return
+	}
+	own, ok := v.Addr().Interface().(interface {
+		json.Marshaler
+		json.Unmarshaler
+	})
+	if !ok || marshals(own) {
+		return
+	}
+	for i := range ownJSON {
+		v.SetZero()
+		if own.UnmarshalJSON([]byte(ownJSON[(seed+i)%len(ownJSON)])) == nil && marshals(own) {
+			return
+		}
+	}
+	v.SetZero()
+}
+
+// marshals tells whether a value has JSON. Methods may panic on what they do not know.
+func marshals(value json.Marshaler) (ok bool) {
+	defer func() { ok = recover() == nil && ok }()
+	_, err := json.Marshal(value)
+	return err == nil
 }
 
 func throughJSON[S any](in *S) (*S, bool) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strconv"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -66,27 +67,71 @@ type statusWriter struct {
 func (w statusWriter) Patch(_ context.Context, obj client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
 	s := w.server
 	s.requests++
-	if patch.Type() != types.MergePatchType {
-		return fmt.Errorf("the patch is a %s", patch.Type())
-	}
 	data, err := patch.Data(obj)
 	if err != nil {
 		return err
 	}
-	var body map[string]any
-	if err := json.Unmarshal(data, &body); err != nil {
+	var version, status any
+	switch patch.Type() {
+	case types.MergePatchType:
+		version, status, err = s.merged(data)
+	case types.JSONPatchType:
+		version, status, err = s.patched(data)
+	default:
+		err = fmt.Errorf("the patch is a %s", patch.Type())
+	}
+	if err != nil {
 		return err
 	}
-	metadata, _ := body["metadata"].(map[string]any)
-	if metadata["resourceVersion"] != s.object["metadata"].(map[string]any)["resourceVersion"] {
-		return apierrors.NewConflict(schema.GroupResource{}, "subject", fmt.Errorf("the patch has %v", metadata))
+	metadata := s.object["metadata"].(map[string]any)
+	if version != metadata["resourceVersion"] {
+		return apierrors.NewConflict(schema.GroupResource{}, "subject", fmt.Errorf("the patch has the version %v", version))
 	}
-	if patched, ok := body["status"]; ok {
-		s.object["status"] = merge(s.object["status"], patched)
-	}
+	s.object["status"] = status
 	s.version++
-	s.object["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(s.version)
+	metadata["resourceVersion"] = strconv.Itoa(s.version)
 	return s.answer(obj)
+}
+
+// merged is the status after a merge patch, and the version that the patch is for.
+func (s *server) merged(data []byte) (version, status any, err error) {
+	var body map[string]any
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, nil, err
+	}
+	metadata, _ := body["metadata"].(map[string]any)
+	status = s.object["status"]
+	if patched, ok := body["status"]; ok {
+		status = merge(status, patched)
+	}
+	return metadata["resourceVersion"], status, nil
+}
+
+// patched is the status after a JSON patch, and the version that the patch is for: what its first operation puts in the place of the
+// object's.
+func (s *server) patched(data []byte) (version, status any, err error) {
+	var first []struct{ Op, Path, Value any }
+	if err := json.Unmarshal(data, &first); err != nil {
+		return nil, nil, err
+	}
+	if len(first) == 0 || first[0].Op != "replace" || first[0].Path != "/metadata/resourceVersion" {
+		return nil, nil, fmt.Errorf("the patch does not start with the version: %s", data)
+	}
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err := json.Marshal(s.object)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "subject", nil)
+	}
+	var object map[string]any
+	err = json.Unmarshal(after, &object)
+	return first[0].Value, object["status"], err
 }
 
 // merge is RFC 7396.
