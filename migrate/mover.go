@@ -49,6 +49,9 @@ func (m *mover) decide(w *write) (*move, *reason) {
 		if why != nil {
 			return nil, why
 		}
+		if why := m.reverted(w); why != nil {
+			return nil, why
+		}
 		a, why := m.apis.of(kind, w)
 		if why != nil {
 			return nil, why

@@ -257,3 +257,46 @@ func (r *reconciler) items(ctx context.Context) error {
 	}
 	return nil
 }
+
+// The response to the status write takes the label back; a flush leaves it, and the Update would send it.
+func (r *reconciler) takenBack(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"in": "memory"}
+	cell.Status.Count++
+	if err := r.Status().Update(ctx, cell); err != nil { // left: taken back by the response
+		return err
+	}
+	controllerutil.AddFinalizer(cell, "example.com/keep")
+	return r.Update(ctx, cell)
+}
+
+// Near misses of that: the label is written before, or nothing is written after.
+func (r *reconciler) writtenBefore(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"on": "the server"}
+	if err := r.Update(ctx, cell); err != nil {
+		return err
+	}
+	cell.Status.Count++
+	if err := r.Status().Update(ctx, cell); err != nil { // moved
+		return err
+	}
+	controllerutil.AddFinalizer(cell, "example.com/keep")
+	return r.Update(ctx, cell)
+}
+
+func (r *reconciler) writtenNever(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	cell.Labels = map[string]string{"in": "memory"}
+	cell.Status.Count++
+	return r.Status().Update(ctx, cell) // moved
+}
