@@ -58,6 +58,9 @@ func embeddedClient(pkg *flow.Package, chosen *types.Selection, iface *types.Int
 }
 
 func structOf(t types.Type) *types.Struct {
+	if t == nil {
+		return nil
+	}
 	if p, ok := types.Unalias(t).Underlying().(*types.Pointer); ok {
 		t = p.Elem()
 	}

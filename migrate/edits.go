@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"reflect"
 	"strings"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
@@ -44,8 +45,8 @@ func (e *edits) below(f *flow.Func, n ast.Node, object, status string) (found as
 			lit := f.Pkg.FuncAt(c)
 			return ast.Node(c) == n || lit == nil || lit.RunsInPlace() || lit.HeldBy() == nil
 		case *ast.AssignStmt:
-			for _, lhs := range c.Lhs {
-				if e.assigns(f, lhs, object, status) {
+			for i, lhs := range c.Lhs {
+				if e.assigns(f, lhs, object, status) && !(len(c.Lhs) == len(c.Rhs) && omitted(f, lhs, c.Rhs[i])) {
 					found = c
 				}
 			}
@@ -72,6 +73,43 @@ func (e *edits) assigns(f *flow.Func, lhs ast.Expr, object, status string) bool 
 		return true
 	}
 	return flow.Within(pathBelow(f, lhs), status)
+}
+
+// omitted: an empty map or list for a field that has no JSON when it is empty, as nil has none.
+func omitted(f *flow.Func, lhs, rhs ast.Expr) bool {
+	sel, ok := ast.Unparen(lhs).(*ast.SelectorExpr)
+	if !ok || !emptyContainer(f, rhs) {
+		return false
+	}
+	s := structOf(f.Pkg.TypeOf(sel.X))
+	for i := 0; s != nil && i < s.NumFields(); i++ {
+		if s.Field(i).Name() == sel.Sel.Name {
+			_, options, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("json"), ",")
+			return strings.Contains(options, "omitempty")
+		}
+	}
+	return false
+}
+
+func emptyContainer(f *flow.Func, e ast.Expr) bool {
+	t := f.Pkg.TypeOf(e)
+	if t == nil {
+		return false
+	}
+	switch t.Underlying().(type) {
+	case *types.Map, *types.Slice:
+	default:
+		return false
+	}
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CompositeLit:
+		return len(x.Elts) == 0
+	case *ast.CallExpr:
+		_, isMap := t.Underlying().(*types.Map)
+		id, ok := ast.Unparen(x.Fun).(*ast.Ident)
+		return ok && id.Name == "make" && isMap
+	}
+	return false
 }
 
 // pathBelow is the path of an expression, or of the nearest expression around it that has one.

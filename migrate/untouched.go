@@ -24,7 +24,7 @@ type visit struct {
 }
 
 // callersFollowed is how many callers up the read of an object is looked for.
-const callersFollowed = 4
+const callersFollowed = 10
 
 // at returns nil if, on every way that leads to the node, nothing has edited the status of the object since it was read or
 // since the response to a write was decoded into it.

@@ -20,6 +20,31 @@ func WrittenMeanwhile(t *object.Tracker, f *class.Finding) (pos token.Pos, why s
 	return token.NoPos, "", false
 }
 
+// settles reports whether a write finds nothing to change when it is made again with the same decision: a status write, or a diff. After
+// a conflict that it causes, the next reconcile gets past it. An Update of the whole object, and a patch that is written by hand, may
+// change something each time.
+func settles(f *flow.Func, call *ast.CallExpr) bool {
+	writer, verb := kube.Kind(f.Pkg.Callee(call))
+	switch {
+	case writer == kube.SubResource:
+		return true
+	case writer != kube.Main || verb != kube.Patch || len(call.Args) < 3:
+		return false
+	}
+	diff := false
+	for _, v := range flow.Trace(call.Args[2], &flow.Frame{Fn: f}, nil) {
+		made, ok := v.Expr.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		merge, _ := kube.MergeFrom(v.Frame.Fn.Pkg.Callee(made))
+		if diff = merge; !diff {
+			return false
+		}
+	}
+	return diff
+}
+
 // isItsOwn reports whether an expression is an object that the function has for itself: a variable that it reads or copies into, or
 // an item of a list. What it was given, or finds in a field, may be the very object that somebody else reads back into.
 func isItsOwn(f *flow.Func, e ast.Expr) bool {
