@@ -202,3 +202,23 @@ func TestPutBack(t *testing.T) {
 	}
 	command(t, dir, "go", "test", "./tested")
 }
+
+// Kinds in a module of their own get their patchers in the module of the controllers, which has the requirements.
+func TestAPIModuleOfItsOwn(t *testing.T) {
+	dir := operator(t)
+	mod := read(t, filepath.Join(dir, "go.mod"))
+	write(t, filepath.Join(dir, "api", "go.mod"), strings.Replace(mod, "module example.com/operator\n", "module example.com/operator/api\n", 1))
+	write(t, filepath.Join(dir, "api", "go.sum"), read(t, filepath.Join(dir, "go.sum")))
+	write(t, filepath.Join(dir, "go.mod"), mod+"\nrequire example.com/operator/api v0.0.0\n\nreplace example.com/operator/api => ./api\n")
+	p := plan(t, dir, "./moved", ".")
+	if err := p.Apply(migrate.ApplyOptions{Force: true}, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "internal", "v1status", "zz_generated.statuspatcher.go")); err != nil {
+		t.Error(err)
+	}
+	if text := read(t, filepath.Join(dir, "moved", "mutate.go")); !strings.Contains(text, `"example.com/operator/internal/v1status"`) {
+		t.Errorf("mutate.go:\n%s", text)
+	}
+	command(t, dir, "go", "vet", "./moved", ".", "./internal/...")
+}

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"fmt"
 	"go/ast"
 	"go/types"
 	"sort"
@@ -72,7 +71,29 @@ func (m *mover) rewrite(moves []*move, packages map[*flow.Package]*packages.Pack
 			}
 		}
 	}
-	return m.texts(edits, packages), failed
+	changes, broken := m.texts(edits, packages)
+	if len(broken) == 0 {
+		return changes, failed
+	}
+	var rest []*move
+	for _, mv := range moves {
+		if err := broken[m.fset.Position(mv.write.Call.Pos()).Filename]; err != nil {
+			failed[mv] = because(mv.write.Call, "move it by hand", "the rewritten file would not be right: %v", err)
+			continue
+		}
+		rest = append(rest, mv)
+	}
+	if len(failed) == 0 { // only what the moves leave behind in another file is wrong: nothing is moved
+		for _, mv := range moves {
+			failed[mv] = because(mv.write.Call, "move it by hand", "a file that depends on it would not be right")
+		}
+		return nil, failed
+	}
+	changes, more := m.rewrite(rest, packages)
+	for mv, why := range failed {
+		more[mv] = why
+	}
+	return changes, more
 }
 
 func insideAny(e edit, list []edit) bool {
@@ -84,7 +105,7 @@ func insideAny(e edit, list []edit) bool {
 	return false
 }
 
-func (m *mover) texts(edits fileEdits, pkgs map[*flow.Package]*packages.Package) []*Change {
+func (m *mover) texts(edits fileEdits, pkgs map[*flow.Package]*packages.Package) ([]*Change, map[string]error) {
 	owner := map[string]*packages.Package{}
 	for fp, p := range pkgs {
 		for _, f := range fp.Files {
@@ -92,20 +113,25 @@ func (m *mover) texts(edits fileEdits, pkgs map[*flow.Package]*packages.Package)
 		}
 	}
 	var changes []*Change
+	broken := map[string]error{}
 	for name, list := range edits {
 		c := &Change{Name: name, Before: m.src.file(name), pkg: owner[name].PkgPath}
 		after, err := apply(c.Before, list)
 		if err == nil {
 			after, err = tidy(name, c.Before, after, importNames(owner[name]))
 		}
+		if err == nil {
+			err = frame(name, c.Before, after, list)
+		}
 		if err != nil {
-			panic(fmt.Sprintf("%s: the rewritten file is not Go: %v", name, err)) // a mistake of this package
+			broken[name] = err
+			continue
 		}
 		c.After = after
 		changes = append(changes, c)
 	}
 	sort.Slice(changes, func(i, j int) bool { return changes[i].Name < changes[j].Name })
-	return changes
+	return changes, broken
 }
 
 // importNames are the names of the packages that a package imports, by path.
