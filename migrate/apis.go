@@ -15,6 +15,9 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/lint/driver"
 )
 
+// generated is the name of the generator's files.
+const generated = "zz_generated.statuspatcher.go"
+
 // apis are the packages of the kinds that the program writes.
 type apis struct {
 	module *driver.Module
@@ -44,7 +47,7 @@ func (as *apis) of(kind *types.Named, w *write) (*api, *reason) {
 		return nil, because(w.Node, "move the write out of "+w.pkg.Types.Path(), "the patchers of %s import the package of this write: that would be an import cycle", pkg.Path())
 	case !a.exists && !a.unmarkable && !a.subresources[kind.Obj().Name()]:
 		return nil, because(w.Node, "add // +kubebuilder:subresource:status above the kind, and generate its CRD again", "no comment of %s declares a status subresource", kind.Obj().Name())
-	case a.exists && !as.generated(a, kind.Obj().Name()):
+	case a.exists && !as.hasPatcher(a, kind.Obj().Name()):
 		return nil, because(w.Node, "mark the kind with +statuspatcher:generate=true and run statuspatcher-gen", "there is no generated patcher for %s", kind.Obj().Name())
 	}
 	a.kinds[kind.Obj().Name()] = true
@@ -71,13 +74,14 @@ func (as *apis) find(pkg *types.Package) *api {
 				a.patchers = as.elsewhere(pkg)
 			}
 		}
-		if p.Imports[pkg.Path()+"/"+pkg.Name()+"status"] != nil {
-			a.exists = true
+		if _, err := os.Stat(filepath.Join(dir, pkg.Name()+"status", generated)); err == nil {
+			// The patchers are beside the kinds, also those of another project.
+			a.dir, a.exists, a.patchers = dir, true, pkg.Path()+"/"+pkg.Name()+"status"
 		}
 		break
 	}
 	if a.dir != "" {
-		if _, err := os.Stat(filepath.Join(as.dirOf(a.patchers, a), "zz_generated.statuspatcher.go")); err == nil {
+		if _, err := os.Stat(filepath.Join(as.dirOf(a.patchers, a), generated)); err == nil {
 			a.exists = true
 		}
 	}
@@ -118,14 +122,14 @@ func (as *apis) modulePath() string {
 	return ""
 }
 
-// generated reports whether the package of patchers that is there has the kind.
-func (as *apis) generated(a *api, kind string) bool {
+// hasPatcher reports whether the package of patchers that is there has the kind.
+func (as *apis) hasPatcher(a *api, kind string) bool {
 	for _, p := range as.module.Packages {
 		if p.PkgPath == a.patchers {
 			return kindVar(p.Types, kind)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(as.dirOf(a.patchers, a), "zz_generated.statuspatcher.go"))
+	text, err := os.ReadFile(filepath.Join(as.dirOf(a.patchers, a), generated))
 	return err == nil && strings.Contains(string(text), "\nvar "+kind+"Kind = ")
 }
 

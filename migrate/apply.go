@@ -137,7 +137,7 @@ func (p *Plan) generate(j *journal.Journal, notes io.Writer) error {
 			continue
 		}
 		dir := p.mover.apis.dirOf(a.patchers, a)
-		if err := j.Track(filepath.Join(dir, "zz_generated.statuspatcher.go")); err != nil {
+		if err := j.Track(filepath.Join(dir, generated)); err != nil {
 			return err
 		}
 		o := generator.Options{Dir: p.module.Root, Tags: p.options.Tags}

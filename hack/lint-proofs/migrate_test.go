@@ -28,6 +28,11 @@ func (m *module) migrate(t *testing.T) {
 		m.fixed[strings.TrimSuffix(filepath.Base(c.Name), ".go")] = true
 	}
 	t.Log(plan.Summary())
+	m.reasons = map[string]string{}
+	for _, site := range plan.Sites {
+		name, _, _ := strings.Cut(filepath.Base(site.At), ".go")
+		m.reasons[name] = site.ReasonAt + ": " + site.Reason
+	}
 }
 
 // Every program does the same after its write is moved, comes to rest, and loses no update of another writer.
@@ -48,7 +53,7 @@ func TestMovesAreRight(t *testing.T) {
 				t.Errorf("%s was moved, although something writes its object in between:\n%s", p.Name, p.Text)
 			}
 		case !p.Writes && !owned:
-			t.Errorf("%s was left, although nothing else writes its object:\n%s", p.Name, p.Text)
+			t.Errorf("%s was left, although nothing else writes its object: %s\n%s", p.Name, m.reasons[p.Name], p.Text)
 		}
 	}
 	if t.Failed() {
