@@ -134,6 +134,10 @@ migrate-corpus: bin/statuspatcher-migrate ## Migrate well-known operators, and p
 bin/statuspatcher-migrate:
 	go build -o $@ ./cmd/statuspatcher-migrate
 
+.PHONY: wrap-corpus
+wrap-corpus: envtest ## Run the tests of public operators with their clients behind patcher.Wrap, and explain what changed.
+	go run -C hack ./wrap-corpus $(CORPUS)
+
 .PHONY: bin/statuspatcher-lint
 bin/statuspatcher-lint:
 	go build -o $@ ./cmd/statuspatcher-lint
