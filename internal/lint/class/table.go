@@ -182,7 +182,7 @@ if err != nil {
 }
 defer status.FlushOnReturn(ctx, nil, &err)
 database.Status.Plan = nil
-if err := r.Delete(ctx, child); err != nil {
+if err := r.Delete(ctx, database); err != nil {
 	return err
 }
 return nil`,
@@ -191,7 +191,7 @@ if err != nil {
 	return err
 }
 defer status.FlushOnReturn(ctx, nil, &err)
-if err := r.Delete(ctx, child); err != nil {
+if err := r.Delete(ctx, database); err != nil {
 	return err
 }
 database.Status.Plan = nil
