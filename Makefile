@@ -126,6 +126,14 @@ lint-golangci: ## Hold the examples to golangci-lint with the plugin in it, buil
 lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
 	go run -C hack ./lint-corpus -tool=$(CURDIR)/bin/statuspatcher-lint $(CORPUS)
 
+.PHONY: migrate-corpus
+migrate-corpus: bin/statuspatcher-migrate ## Migrate well-known operators, and print what became of their status writes.
+	go run -C hack ./migrate-corpus -tool=$(CURDIR)/bin/statuspatcher-migrate -runtime=$(CURDIR)/patcher $(CORPUSFLAGS) $(CORPUS)
+
+.PHONY: bin/statuspatcher-migrate
+bin/statuspatcher-migrate:
+	go build -o $@ ./cmd/statuspatcher-migrate
+
 .PHONY: wrap-corpus
 wrap-corpus: envtest ## Run the tests of public operators with their clients behind patcher.Wrap, and explain what changed.
 	go run -C hack ./wrap-corpus $(CORPUS)

@@ -15,6 +15,8 @@ type Client[T client.Object, S any] struct {
 	options options
 	shape   *shape
 	memory  *memory[S]
+	// onlyCache makes an object that is not the cache's version outdated, where there is no live reader to ask.
+	onlyCache bool
 }
 
 // NewClient returns a Client that reads and writes through c, and reads through live where it must not see a stale cache. All

@@ -123,10 +123,16 @@ func (c *Client[T, S]) findBase(ctx context.Context, obj T) (*base[S], error) {
 	key := client.ObjectKeyFromObject(obj)
 	// The object may be the cache's own, with the caller's edits in it.
 	if !c.options.sharedCache {
-		if b, err := c.baseFrom(ctx, c.client, key, wanted); b != nil {
+		b, err := c.baseFrom(ctx, c.client, key, wanted)
+		switch {
+		case b != nil:
 			return b, nil
-		} else if c.options.transformedCache {
+		case c.options.transformedCache:
 			return nil, c.noBase(obj, err)
+		case c.onlyCache && err != nil:
+			return nil, c.baseUnread(obj, err)
+		case c.onlyCache:
+			return nil, c.conflict(key, obj.GetResourceVersion(), 0, errOutdated(c.kind.Name, key.Name))
 		}
 	}
 	if c.options.transformedCache || !c.hasLiveReader() {
@@ -136,13 +142,19 @@ func (c *Client[T, S]) findBase(ctx context.Context, obj T) (*base[S], error) {
 	switch {
 	case b != nil:
 		return b, nil
-	case apierrors.IsNotFound(err) && identityOf(obj).deleting():
-		return nil, errGone
 	case err != nil:
-		return nil, fmt.Errorf("%s: the state that it was read in is not remembered, and reading it failed: %w", c.describe(key), err)
+		return nil, c.baseUnread(obj, err)
 	}
 	c.memory.versions.outdated(c.options.clock.Now(), key, obj.GetResourceVersion())
 	return nil, c.conflict(key, obj.GetResourceVersion(), 0, errOutdated(c.kind.Name, key.Name))
+}
+
+// baseUnread is the error of a base that is not remembered and could not be read.
+func (c *Client[T, S]) baseUnread(obj T, err error) error {
+	if apierrors.IsNotFound(err) && identityOf(obj).deleting() {
+		return errGone
+	}
+	return fmt.Errorf("%s: the state that it was read in is not remembered, and reading it failed: %w", c.describe(client.ObjectKeyFromObject(obj)), err)
 }
 
 // baseFrom reads the object, and returns its base if it is the version that is wanted.

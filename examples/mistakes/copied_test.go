@@ -38,14 +38,14 @@ func newCopy(t *testing.T) *copied {
 	return c
 }
 
-// copy copies the files of from that match to the folder to, with old replaced by new. The test of the fixes is left behind.
+// copy copies the files of from that match to the folder to, with old replaced by new. The tests of the tools are left behind.
 func (c *copied) copy(pattern, from, to, old, new string) {
 	c.Helper()
 	if err := os.MkdirAll(filepath.Join(c.dir, to), 0o755); err != nil {
 		c.Fatal(err)
 	}
 	c.each(filepath.Join(from, pattern), func(path string, text []byte) {
-		if base := filepath.Base(path); base != "fix_test.go" && base != "copied_test.go" {
+		if base := filepath.Base(path); base != "fix_test.go" && base != "migrate_test.go" && base != "copied_test.go" {
 			c.write(filepath.Join(c.dir, to, base), text, old, new)
 		}
 	})

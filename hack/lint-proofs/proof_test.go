@@ -23,6 +23,7 @@ type module struct {
 	dir      string
 	programs []Program
 	fixed    map[string]bool
+	reasons  map[string]string // why a program was left
 }
 
 func newModule(t *testing.T, programs []Program) *module {

@@ -244,3 +244,72 @@ func (f *Func) Between(a, b Point, visit func(Point)) {
 
 // PointAt is the i-th node of a block.
 func (f *Func) PointAt(b *cfg.Block, i int) Point { return Point{b, i} }
+
+// Leaves reports whether control can run from p, which may be the entry, to the end of the function on a way on which stop is
+// never true: at a return statement, or behind the last statement.
+func (f *Func) Leaves(p Point, stop func(Point) bool, ends func(*ast.ReturnStmt) bool) bool {
+	found := false
+	visit := func(q Point) bool {
+		if found || stop(q) {
+			return false
+		}
+		if ret, ok := q.Node().(*ast.ReturnStmt); ok {
+			found = found || ends(ret)
+			return false
+		}
+		if len(q.block.Succs) == 0 && q.index == len(q.block.Nodes)-1 && !f.endsProgram(q.Node()) {
+			found = true
+		}
+		return true
+	}
+	f.Walk(p, visit)
+	return found || f.fallsThrough(p, stop)
+}
+
+// fallsThrough reports whether an empty block at the end of the body can be reached from p: an if without an else, or a loop.
+func (f *Func) fallsThrough(p Point, stop func(Point) bool) bool {
+	if !p.Valid() {
+		return false
+	}
+	seen := map[*cfg.Block]bool{}
+	var run func(b *cfg.Block, from int) bool
+	run = func(b *cfg.Block, from int) bool {
+		for i := from; i < len(b.Nodes); i++ {
+			if stop(Point{b, i}) {
+				return false
+			}
+		}
+		if len(b.Succs) == 0 {
+			return len(b.Nodes) == 0 && b.Live || from == len(b.Nodes) && !f.endsAt(b)
+		}
+		for _, s := range b.Succs {
+			if !seen[s] {
+				seen[s] = true
+				if run(s, 0) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return run(p.block, p.index+1)
+}
+
+// endsAt: the block ends with a return, or with a call that does not return.
+func (f *Func) endsAt(b *cfg.Block) bool {
+	if len(b.Nodes) == 0 {
+		return false
+	}
+	last := b.Nodes[len(b.Nodes)-1]
+	_, returns := last.(*ast.ReturnStmt)
+	return returns || f.endsProgram(last)
+}
+
+func (f *Func) endsProgram(n ast.Node) bool {
+	stmt, ok := n.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := stmt.X.(*ast.CallExpr)
+	return ok && !f.mayReturn(call)
+}

@@ -171,5 +171,5 @@ func runtimeType(n *types.Named) (patcher, client bool) {
 	if PkgPath(obj) != PatcherPath {
 		return false, false
 	}
-	return obj.Name() == "Patcher", obj.Name() == "Client"
+	return obj.Name() == "Patcher", obj.Name() == "Client" || obj.Name() == "Kind" // a Kind flushes through any client
 }

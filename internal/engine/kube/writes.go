@@ -59,7 +59,7 @@ func Kind(fn *types.Func) (Writer, Verb) {
 // isFlush: a method of a generated patcher, or of its client, that writes status.
 func isFlush(fn *types.Func) bool {
 	switch fn.Name() {
-	case "Flush", "FlushOnReturn", "Retry":
+	case "Flush", "FlushOnReturn", "FlushOnSuccess", "Retry":
 	default:
 		return false
 	}

@@ -30,6 +30,7 @@ const (
 	BlindApply        Class = "blind-apply"
 	SwallowedConflict Class = "swallowed-conflict"
 	Unflushed         Class = "unflushed"
+	ClearedEarly      Class = "cleared-early"
 	BehindThePatcher  Class = "behind-the-patcher"
 	Unknown           Class = "unknown"
 	Refetch           Class = "refetch"

@@ -173,6 +173,29 @@ if err != nil {
 database.Status.Phase = v1.PhasePlanned
 _, err = status.Flush(ctx)
 return err`},
+	{ClearedEarly, Fix, "A status is cleared before a write that can fail, and flushed if it fails",
+		`FlushOnReturn also writes when the function returns an error. If the write fails, the cleared field lands all the same, and the
+next reconcile no longer knows what was left to do. Clear the field after the write, or defer FlushOnSuccess.`,
+		`database, status, err := statuses.Fetch(ctx, key)
+if err != nil {
+	return err
+}
+defer status.FlushOnReturn(ctx, nil, &err)
+database.Status.Plan = nil
+if err := r.Delete(ctx, database); err != nil {
+	return err
+}
+return nil`,
+		`database, status, err := statuses.Fetch(ctx, key)
+if err != nil {
+	return err
+}
+defer status.FlushOnReturn(ctx, nil, &err)
+if err := r.Delete(ctx, database); err != nil {
+	return err
+}
+database.Status.Plan = nil
+return nil`},
 	{BehindThePatcher, Fix, "A client reads or writes a patcher's object between Fetch and Flush",
 		`The patcher still has the base of its own read, so the next Flush conflicts, or sends a difference that nobody
 decided. Write metadata with PatchMetadata, and read again with Refresh.`,

@@ -43,7 +43,7 @@ func itemPath(f *flow.Func, loop *ast.RangeStmt, path string) bool {
 func (s *safety) listFresh(f *flow.Func, loop *ast.RangeStmt, item subject) *doubt {
 	list := item.in(f.Path(loop.X))
 	if list.path == "" {
-		return doubtAt(loop, notRead)
+		return s.open(doubtAt(loop, notRead))
 	}
 	var found *doubt
 	inLoop := list
@@ -64,7 +64,7 @@ func (s *safety) listFresh(f *flow.Func, loop *ast.RangeStmt, item subject) *dou
 		return found == nil
 	})
 	if found == nil && entry {
-		return doubtAt(loop, "where the list was read cannot be seen, and a lock on an old version conflicts forever")
+		return s.open(doubtAt(loop, "where the list was read cannot be seen, and a lock on an old version conflicts forever"))
 	}
 	return found
 }

@@ -12,7 +12,11 @@ import (
 
 // safety decides whether anything can write an object between its read and its status write. Whatever cannot be followed
 // counts as a write: calls of code that is not in sight, stored function values, goroutines, other Go types for the kind.
-type safety struct{ tracker *object.Tracker }
+type safety struct {
+	tracker *object.Tracker
+	// definite counts only writes that are in sight, and none that only could be there.
+	definite bool
+}
 
 const notRead = "where the object was read cannot be seen, and a lock on an old version conflicts forever"
 
@@ -21,7 +25,7 @@ const notRead = "where the object was read cannot be seen, and a lock on an old 
 func (s *safety) freshUntil(f *class.Finding, ignore map[*ast.CallExpr]bool) *doubt {
 	obj := f.Site.Object()
 	if obj == nil || f.Fn.Path(obj) == "" {
-		return doubtAt(f.Site.Node, notRead)
+		return s.open(doubtAt(f.Site.Node, notRead))
 	}
 	return s.fresh(f.Fn, f.Site.Node, subject{path: f.Fn.Path(obj), kind: f.Kind, ignore: ignore}, 0)
 }
@@ -32,7 +36,7 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, sub subject, depth int) *dou
 	sub.keys = append(sub.keys[:len(sub.keys):len(sub.keys)], keysOf(f, sub.path)...)
 	at := f.At(node)
 	if !at.Valid() {
-		return doubtAt(node, notRead)
+		return s.open(doubtAt(node, notRead))
 	}
 	w := s.writes(sub, f)
 	if d := w.meanwhile(f, node); d != nil {
@@ -53,7 +57,7 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, sub subject, depth int) *dou
 		case found != nil, items != nil && (n.Pos() < items.Body.Pos() || n.Pos() >= at.Node().Pos()):
 			return false // an earlier turn of the loop is for another item
 		case p == at:
-			found = doubtAt(n, "the write is in a loop, and the one before it changes the object")
+			found = s.open(doubtAt(n, "the write is in a loop, and the one before it changes the object"))
 			return false
 		case s.reads(f, n, sub.path):
 			return false
@@ -104,7 +108,8 @@ func (s *safety) freshInCallers(f *flow.Func, node ast.Node, sub subject, depth 
 	calls, sig := f.CallsSeen(), f.Signature()
 	switch {
 	case depth > limits.FreshCallers || len(calls) == 0 || sig == nil:
-		return doubtAt(node, notRead)
+		return s.open(doubtAt(node, notRead))
+	case s.definite:
 	case f.UsedAsValue():
 		return doubtAt(f.Node(), f.Name()+" is used as a value, so not all its callers can be seen")
 	case f.Obj != nil && f.Obj.Exported():
@@ -118,6 +123,9 @@ func (s *safety) freshInCallers(f *flow.Func, node ast.Node, sub subject, depth 
 		for _, c := range calls {
 			arg := f.Argument(i, c.Expr)
 			if arg == nil || c.In.Path(arg) == "" {
+				if s.definite {
+					continue
+				}
 				return doubtAt(c.Expr, "which object this call hands over cannot be seen")
 			}
 			up := subject{path: c.In.Path(arg), kind: sub.kind, ignore: sub.ignore}
@@ -127,7 +135,15 @@ func (s *safety) freshInCallers(f *flow.Func, node ast.Node, sub subject, depth 
 		}
 		return nil
 	}
-	return doubtAt(node, notRead)
+	return s.open(doubtAt(node, notRead))
+}
+
+// open is a doubt about what cannot be seen.
+func (s *safety) open(d *doubt) *doubt {
+	if s.definite {
+		return nil
+	}
+	return d
 }
 
 // keysOf are the paths of the keys under which the object is read around f.

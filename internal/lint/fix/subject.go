@@ -40,6 +40,18 @@ func (sub subject) othersIn(f *flow.Func, call *ast.CallExpr, d *flow.Func) stri
 	return ""
 }
 
+// nameIn is the name that the subject has in a function that a call hands it to; its own name if the function does not get it.
+func (sub subject) nameIn(f *flow.Func, call *ast.CallExpr, d *flow.Func) string {
+	sig := d.Signature()
+	for i := 0; sig != nil && i < sig.Params().Len(); i++ {
+		v, arg := d.Param(i), d.Argument(i, call)
+		if v != nil && arg != nil && f.Path(arg) == sub.path && sub.path != "" {
+			return flow.VarPath(v)
+		}
+	}
+	return sub.path
+}
+
 // sameKind reports whether an object of type t can be the subject on the server. Types that say nothing about the kind
 // (interfaces, unstructured objects, partial metadata, apply configurations) can be anything; two types of one name in
 // different packages can be two versions of one kind.

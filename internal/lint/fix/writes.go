@@ -30,6 +30,7 @@ func (w *writes) into(f *flow.Func, call *ast.CallExpr, d *flow.Func) *writes {
 	if d.Outermost() != f.Outermost() {
 		inner.rel = w.rel.concern(f, call, d)
 		inner.sub.others = w.sub.othersIn(f, call, d)
+		inner.sub.path = w.sub.nameIn(f, call, d)
 	}
 	at := visit{d, inner.sub.others + " " + inner.rel.key()}
 	if w.seen[at] {
@@ -72,6 +73,9 @@ func (w *writes) at(f *flow.Func, n ast.Node) *doubt {
 // event: a write of the subject, or of something that can be the same object on the server. A write of the object itself
 // that decodes the response into it leaves it fresh, unless the fix relies on one base for all writes.
 func (w *writes) event(f *flow.Func, ev object.Event) bool {
+	if w.safety.definite && (ev.Path == w.sub.path && ev.Path != "" || ev.Obj == nil || ev.In == f && !isItsOwn(f, ev.Obj) || ev.In != f && ev.Call == ev.At || settles(ev.In, ev.Call)) {
+		return false // the object's own variable, into which the response is decoded, or what may be it
+	}
 	if w.sub.ignore[ev.Call] || w.sub.other(ev.Path) || w.sub.ignore == nil && inPlace(f, ev, w.sub.path) {
 		return false
 	}
@@ -170,13 +174,19 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 		}
 		return nil
 	case len(call.Args) < 2:
+		if w.safety.definite {
+			return nil
+		}
 		return doubtAt(call, callText(call)+" writes an object that cannot be told from this one")
 	}
 	obj := call.Args[1]
 	if writer == kube.CreateOrPatch && len(call.Args) > 2 {
 		obj = call.Args[2]
 	}
-	if w.sub.other(f.Path(obj)) || !w.sub.sameKind(f.Pkg.TypeOf(obj)) {
+	if w.sub.other(f.Path(obj)) || !w.sub.sameKind(f.Pkg.TypeOf(obj)) || w.safety.definite && w.sub.path != "" && f.Path(obj) == w.sub.path {
+		return nil
+	}
+	if w.safety.definite && (!isItsOwn(f, obj) || settles(f, call)) {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or one that cannot be told from it")
@@ -206,7 +216,7 @@ func (w *writes) call(f *flow.Func, call *ast.CallExpr) *doubt {
 			return found
 		}
 	}
-	if len(decls) > 0 || !w.unseen(f, call, fn) {
+	if len(decls) > 0 || w.safety.definite || !w.unseen(f, call, fn) {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" can write the object, and its code cannot be seen")
@@ -253,7 +263,7 @@ func (w *writes) value(f *flow.Func, call *ast.CallExpr) *doubt {
 			return found
 		}
 	}
-	if all || sendsNothing(f.Pkg.TypeOf(call.Fun)) || wellKnown(f, call) {
+	if all || w.safety.definite || sendsNothing(f.Pkg.TypeOf(call.Fun)) || wellKnown(f, call) {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" is a function value that can be anything, a write of the object, too")

@@ -23,6 +23,7 @@ func Find(f *flow.Func, t *object.Tracker) []*class.Finding {
 		if u := h.unflushed(t); u != nil {
 			out = append(out, u)
 		}
+		out = append(out, h.clearedEarly()...)
 		out = append(out, h.behind(t)...)
 	}
 	return out
@@ -141,7 +142,7 @@ func isLHS(a *ast.AssignStmt, id *ast.Ident) bool {
 func (h *handle) flushes(node ast.Node) bool {
 	found := false
 	ast.Inspect(node, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && (h.isMethod(call, "Flush", "FlushOnReturn", "Retry", "Refresh") || h.callsFlusher(call)) {
+		if call, ok := n.(*ast.CallExpr); ok && (h.isMethod(call, "Flush", "FlushOnReturn", "FlushOnSuccess", "Retry", "Refresh") || h.callsFlusher(call)) {
 			found = true
 		}
 		return !found

@@ -207,3 +207,84 @@ func (r *Reconciler) metadata(ctx context.Context, key client.ObjectKey) error {
 	_, err = p.Flush(ctx)
 	return err
 }
+
+// The plan is cleared before the step that ends it. If the step fails, the cleared plan lands all the same.
+func (r *Reconciler) clearedBeforeDelete(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName) // want `cleared-early: `
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnReturn(ctx, &res, &err)
+	cell.Status.Plan = nil
+	if err := r.Delete(ctx, &v1.Cell{}); err != nil {
+		return res, err
+	}
+	return res, nil
+}
+
+// The same with the finalizers, and an empty text.
+func (r *Reconciler) clearedBeforeFinalizer(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName) // want `cleared-early: `
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnReturn(ctx, &res, &err)
+	cell.Status.Phase = ""
+	_, err = p.PatchMetadata(ctx, func(c *v1.Cell) { c.Finalizers = nil })
+	if err != nil {
+		return res, err
+	}
+	return res, nil
+}
+
+// The same with a list, and a write that is returned.
+func (r *Reconciler) clearedBeforeCreate(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName) // want `cleared-early: `
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnReturn(ctx, &res, &err)
+	cell.Status.Conditions = nil
+	return res, r.Create(ctx, &v1.Cell{})
+}
+
+// Near miss of cleared-early: only a success is flushed.
+func (r *Reconciler) clearedOnSuccess(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName)
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnSuccess(ctx, &res, &err)
+	cell.Status.Plan = nil
+	return res, r.Create(ctx, &v1.Cell{})
+}
+
+// Near miss of cleared-early: cleared after the step.
+func (r *Reconciler) clearedAfter(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName)
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnReturn(ctx, &res, &err)
+	if err := r.Create(ctx, &v1.Cell{}); err != nil {
+		return res, err
+	}
+	cell.Status.Plan = nil
+	return res, nil
+}
+
+// Near miss of cleared-early: it is set again before the step.
+func (r *Reconciler) clearedAndSet(ctx context.Context, req ctrl.Request) (res ctrl.Result, err error) {
+	cell, p, err := r.cells.Fetch(ctx, req.NamespacedName)
+	if err != nil {
+		return res, client.IgnoreNotFound(err)
+	}
+	defer p.FlushOnReturn(ctx, &res, &err)
+	cell.Status.Plan = nil
+	if cell.Spec.Size > 0 {
+		return res, nil
+	}
+	plan := "new"
+	cell.Status.Plan = &plan
+	return res, r.Create(ctx, &v1.Cell{})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A row is what became of the writes of one operator.
+type row struct {
+	name                              string
+	writes, checked, own, moved, left int
+	shapes, reasons                   map[string]int
+}
+
+func newRow(name string, sites []site) row {
+	r := row{name: name, shapes: map[string]int{}, reasons: map[string]int{}}
+	for _, s := range sites {
+		r.writes++
+		if s.Checked {
+			r.checked++
+		}
+		if s.Own {
+			r.own++
+		}
+		if s.Verdict == "moved" {
+			r.moved++
+			r.shapes[s.Shape]++
+			continue
+		}
+		r.left++
+		r.reasons[s.Reason]++
+	}
+	return r
+}
+
+// share is the part of the writes of generated kinds that is moved; all of them if there are none.
+func (r row) share() float64 {
+	if r.own == 0 {
+		return 1
+	}
+	return float64(r.moved) / float64(r.own)
+}
+
+func (r row) String() string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %d | %.0f %% | %s |", r.name, r.writes, r.checked, r.own, r.moved, 100*r.share(), counted(r.shapes))
+}
+
+// counted lists what was counted, the most frequent first.
+func counted(counts map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var out []string
+	for _, k := range keys {
+		out = append(out, fmt.Sprintf("%s %d", k, counts[k]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// shares are the median share of the operators that write kinds of their own, and the share of all their writes.
+func shares(rows []row) (median, pooled float64) {
+	var each []float64
+	own, moved := 0, 0
+	for _, r := range rows {
+		if r.own > 0 {
+			each = append(each, r.share())
+			own, moved = own+r.own, moved+r.moved
+		}
+	}
+	if len(each) == 0 {
+		return 1, 1
+	}
+	slices.Sort(each)
+	return (each[(len(each)-1)/2] + each[len(each)/2]) / 2, float64(moved) / float64(own)
+}
+
+func print(w io.Writer, rows []row) {
+	fmt.Fprintln(w, "| operator | writes | checked by Wrap | of its own kinds | moved | share | shapes |")
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
+	for _, r := range rows {
+		fmt.Fprintln(w, r)
+	}
+	median, pooled := shares(rows)
+	fmt.Fprintf(w, "\nmoved: %.0f %% (median), %.0f %% (of all)\n\nleft:\n", 100*median, 100*pooled)
+	for _, r := range rows {
+		for _, reason := range slices.Sorted(maps.Keys(r.reasons)) {
+			fmt.Fprintf(w, "- %s: %d: %s\n", r.name, r.reasons[reason], reason)
+		}
+	}
+}
