@@ -99,6 +99,14 @@ fuzz: generate-fuzz ## Fuzz equality and diffs, FUZZTIME (1m) for each kind.
 	$(call FUZZ,Cell Gauge Dial Database Pod Node Deployment,patcher/test/fuzz)
 	$(call FUZZ,Cluster Machine Certificate CertificateRequest,hack/fuzz)
 
+# MUTATEFLAGS: -n and -seed choose a sample, -files what to mutate. Without, all mutants are tried, which takes hours.
+MUTATEFLAGS ?= -n 280 -seed 1
+# The tests on the API server that run against what survives all others. They share one server for each mutant.
+MUTATE_ON_SERVER := TestS(0|10|11|12|13|14|22|24|25|26|30|50|51|56|57|6)
+.PHONY: mutate
+mutate: envtest ## Change the runtime in small ways, and list the changes that no test notices.
+	cd hack && go run ./mutate $(MUTATEFLAGS) $(CURDIR)/patcher -- $(CURDIR)/patcher . -- $(CURDIR)/patcher/test ./guard ./statusfuzz ./fuzz '.@$(MUTATE_ON_SERVER)'
+
 .PHONY: envtest
 envtest: ## Build kube-apiserver and etcd for the tests (once).
 	@go run -C hack/envtest . $(ENVTEST_DIR)
@@ -117,6 +125,10 @@ lint-golangci: ## Hold the examples to golangci-lint with the plugin in it, buil
 .PHONY: lint-corpus
 lint-corpus: bin/statuspatcher-lint ## Hold the lint rule's audit of well-known operators against the lists judged by hand.
 	go run -C hack ./lint-corpus -tool=$(CURDIR)/bin/statuspatcher-lint $(CORPUS)
+
+.PHONY: wrap-corpus
+wrap-corpus: envtest ## Run the tests of public operators with their clients behind patcher.Wrap, and explain what changed.
+	go run -C hack ./wrap-corpus $(CORPUS)
 
 .PHONY: bin/statuspatcher-lint
 bin/statuspatcher-lint:

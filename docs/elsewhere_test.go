@@ -22,6 +22,7 @@ var elsewhere = map[string]string{
 	"make demo":        "half a minute on a real API server",
 	"make corpus":      "downloads public APIs, and compiles what is generated for them",
 	"make lint-corpus": "downloads well-known operators, and loads them whole",
+	"make wrap-corpus": "downloads well-known operators, and runs their tests",
 	"make fuzz":        "a minute for each kind",
 	"make bench":       "each contestant many times over",
 	"cd hack/bench && GOWORK=off go test -run '^$' -bench Generate/cluster-api -benchtime 20x -cpuprofile cpu.out": "builds what it measures first",

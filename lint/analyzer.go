@@ -32,7 +32,7 @@ func New(opts *Options) *analysis.Analyzer {
 }
 
 func run(pass *analysis.Pass, opts Options) error {
-	ds, err := check.Diagnose(&flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo}, check.Options(opts))
+	ds, err := check.Diagnose(&flow.Package{Fset: pass.Fset, Files: pass.Files, Types: pass.Pkg, Info: pass.TypesInfo, TypeErrors: pass.TypeErrors}, check.Options(opts))
 	for _, d := range ds {
 		pass.Report(d)
 	}

@@ -42,7 +42,7 @@ func TestWrongWrappers(t *testing.T) {
 		{"(*example.com/cells/wrappers.write).patch", "has no type write"},
 		{"(example.com/cells/wrappers.writer).patch", "full name is (*example.com/cells/wrappers.writer).patch"},
 		{"example.com/cells/wrappers/status.Updat", "has no function Updat"},
-		{"save", "no full name"},
+		{"save", "not the full name"},
 		{"example.com/cells/nowhere.Save", "no package that was loaded is, or imports, example.com/cells/nowhere"},
 	} {
 		notes, err := check.Options{Wrappers: []string{row.name}}.CheckWrappers(m.Program)

@@ -2,6 +2,7 @@ package patcher
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +30,13 @@ type anyClient interface {
 	isKnown(obj client.Object) bool
 	// hasBaseMetadata reports whether the metadata of the object is that of the base, which is known.
 	hasBaseMetadata(obj client.Object) bool
+	// keptStatus reports whether obj, which a write of the base's metadata or spec returned, has the base's status, and its spec unless
+	// the write changed that. It is false if the base is not remembered.
+	keptStatus(base baseKey, obj client.Object, spec bool) bool
+	// statuses returns the JSON values of the statuses of two bases, if both are remembered.
+	statuses(from, to baseKey) (fromJSON, toJSON any, ok bool)
+	// isUnchanged reports whether lockedPatch would have nothing to write.
+	isUnchanged(obj client.Object) (bool, error)
 	// lockedPatch returns the request that writes what differs between that base and the object's status, or nil if
 	// nothing does. The error is an ErrNoBase if the base is not remembered.
 	lockedPatch(obj client.Object) (client.Patch, error)
@@ -51,8 +59,15 @@ func (k *Kind[T, S]) bind(c client.Client, live client.Reader, opts []Option) an
 }
 
 func (c *Client[T, S]) capturedFrom(obj client.Object) {
-	if version := obj.GetResourceVersion(); version != "" && version != "0" {
-		c.remember(client.ObjectKeyFromObject(obj), c.capture(obj.(T), new(base[S])))
+	if isNoVersion(obj.GetResourceVersion()) {
+		return
+	}
+	// The first copy of a version counts: a later one may be of an object that a cache shares, and that somebody has edited. It also
+	// makes a second read of the same version cheap.
+	// An object without a UID may be another one of the same name, on the fake client.
+	now, key := c.options.clock.Now(), baseKeyOf(obj)
+	if key.uid == "" || !c.memory.bases.renew(now, key) {
+		c.memory.bases.add(now, key, c.capture(obj.(T), new(base[S])))
 	}
 }
 
@@ -62,6 +77,38 @@ func (c *Client[T, S]) isKnown(obj client.Object) bool {
 
 func (c *Client[T, S]) hasBaseMetadata(obj client.Object) bool {
 	return c.memory.bases.find(baseKeyOf(obj)).metadata.equals(obj)
+}
+
+func (c *Client[T, S]) keptStatus(base baseKey, obj client.Object, spec bool) bool {
+	b := c.memory.bases.find(base)
+	if b == nil {
+		return false
+	}
+	now, generation := identityOf(obj), b.identity.generation
+	sameSpec := now.generation == generation || spec && now.generation == generation+1
+	return sameSpec && now.deletionTimestamp.Equal(&b.identity.deletionTimestamp) && c.kind.Equal(&b.status, c.kind.Status(obj.(T)))
+}
+
+func (c *Client[T, S]) statuses(from, to baseKey) (fromJSON, toJSON any, ok bool) {
+	older, newer := c.memory.bases.find(from), c.memory.bases.find(to)
+	if older == nil || newer == nil {
+		return nil, nil, false
+	}
+	ok = jsonValue(&older.status, &fromJSON) && jsonValue(&newer.status, &toJSON)
+	return fromJSON, toJSON, ok
+}
+
+func jsonValue(status any, out *any) bool {
+	data, err := json.Marshal(status)
+	return err == nil && json.Unmarshal(data, out) == nil
+}
+
+func (c *Client[T, S]) isUnchanged(obj client.Object) (bool, error) {
+	b := c.memory.bases.find(baseKeyOf(obj))
+	if b == nil {
+		return false, c.noBase(obj.(T), nil)
+	}
+	return c.equalStatus(&b.status, c.kind.Status(obj.(T)))
 }
 
 func (c *Client[T, S]) lockedPatch(obj client.Object) (client.Patch, error) {

@@ -60,6 +60,17 @@ func (b *bases[S]) add(now time.Time, key baseKey, base *base[S]) {
 	b.known.put(now, key, base)
 }
 
+// renew keeps a base as if it had just been added, and reports whether it is known.
+func (b *bases[S]) renew(now time.Time, key baseKey) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	base, known := b.known.get(key)
+	if known {
+		b.known.put(now, key, base)
+	}
+	return known
+}
+
 // find returns the base of that version, or nil.
 func (b *bases[S]) find(key baseKey) *base[S] {
 	b.mu.Lock()

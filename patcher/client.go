@@ -17,10 +17,10 @@ type Client[T client.Object, S any] struct {
 	memory  *memory[S]
 }
 
-// NewClient returns a Client that reads and writes through c and reads through live after a conflict. What is remembered
-// of objects is shared by all Clients of the kind over the same c, so one may as well be made in each reconcile. NewClient
-// panics if c or live is nil, which is a programming error: without a live reader a retry sees the same stale object
-// forever.
+// NewClient returns a Client that reads and writes through c, and reads through live where it must not see a stale cache. All
+// Clients of a kind over the same c share what they remember of its objects, so a Client may be made in each reconcile.
+// NewClient panics if c or live is nil: that is a programming error, and without a live reader a retry would see the same
+// stale object forever.
 func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live client.Reader, opts ...Option) *Client[T, S] {
 	if c == nil {
 		panic("statuspatcher: the client of " + kind.Name + " is nil: pass mgr.GetClient()")
@@ -43,9 +43,9 @@ func (c *Client[T, S]) hasLiveReader() bool {
 	return !none
 }
 
-// Fetch reads the object and captures its base into p, which is new. If the cache returns a version that is known to be
-// superseded, by a write of this process or by a conflict, Fetch re-reads live. The error is the client's own, such as a
-// NotFound.
+// Fetch reads the object and captures its base into p, which must be new. If the cache returns a version that is known to be
+// superseded, by a write of this process or by a conflict, Fetch reads again, live; the options are not passed to that read.
+// Its error is the client's own, such as a NotFound.
 func (c *Client[T, S]) Fetch(ctx context.Context, key client.ObjectKey, p *Patcher[T, S], opts ...client.GetOption) (T, error) {
 	obj, err := c.read(ctx, key, opts)
 	if err != nil {
@@ -105,7 +105,12 @@ func (c *Client[T, S]) capture(obj T, b *base[S]) *base[S] {
 	return b
 }
 
+// remember keeps a base for objects of exactly its version. Without a UID, which only fake clients leave out, it could be
+// met by another object of the same name that was created later: that base is read when it is needed.
 func (c *Client[T, S]) remember(key client.ObjectKey, b *base[S]) {
+	if b.identity.uid == "" {
+		return
+	}
 	c.memory.bases.add(c.options.clock.Now(), keyOfBase(key, b.identity.uid, b.identity.resourceVersion), b)
 }
 

@@ -57,9 +57,9 @@ func (c *Client[T, S]) deltas(base, status *S) (d deltas, err error) {
 
 // equalMembers asks the generated Trim, whose typed equality is faster than any reflection, which members are equal.
 func (c *Client[T, S]) equalMembers(base, status *S) func(*member) bool {
-	trimmedBase, trimmedStatus := *base, *status
-	c.kind.Trim(&trimmedBase, &trimmedStatus)
-	was, is := reflect.ValueOf(&trimmedBase).Elem(), reflect.ValueOf(&trimmedStatus).Elem()
+	trimmed := &struct{ base, status S }{*base, *status}
+	c.kind.Trim(&trimmed.base, &trimmed.status)
+	was, is := reflect.ValueOf(&trimmed.base).Elem(), reflect.ValueOf(&trimmed.status).Elem()
 	return func(m *member) bool {
 		return !m.required && len(m.index) == 1 && was.Field(m.index[0]).IsZero() && is.Field(m.index[0]).IsZero()
 	}

@@ -1,14 +1,14 @@
 // Package patcher is the runtime of generated status patchers: it makes a lost status write impossible.
 //
 // Two reconciles that overlap (two replicas in a leader hand-over, or one that reads a stale cache) can both see that
-// status.plan is nil, both make a plan, and the second blind patch erases the first. The cure is an optimistic lock on
-// every status write, against the state that the decision was made on. statuspatcher-gen emits a StatusClient and a
-// StatusPatcher for each kind, which do just that and leave no other way; this package is what they share.
+// status.plan is nil, both make a plan, and the second blind patch erases the first. An optimistic lock on every
+// status write, against the state that the decision was made on, prevents this. statuspatcher-gen generates a StatusClient and
+// a StatusPatcher for each kind, which always lock; this package is the runtime that they share.
 //
-// # The one way to use it
+// # How to use it
 //
-// A StatusClient is made where the controller is set up, or in each reconcile, which costs next to nothing. Reconcile fetches through it, changes the object's Status
-// in place, as do the functions it calls, and flushes once:
+// Make a StatusClient where the controller is set up, or in each reconcile, which costs next to nothing. Reconcile fetches the
+// object through it, changes the object's Status in place, as do the functions that it calls, and flushes once:
 //
 //	func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
 //		database, status, err := r.statuses.Fetch(ctx, req.NamespacedName)
@@ -23,10 +23,10 @@
 //		...
 //	}
 //
-// Fetch captures the base: the status, and the version it was read at. Flush writes what changed since, in one merge
-// patch that the API server refuses when the object has changed; with nothing changed it sends nothing. Finalizers and
-// labels are written with PatchMetadata, and the spec with PatchSpec, which move the base along: an Update or Patch of your
-// own between Fetch and Flush would make the Flush fail with ErrStaleBase.
+// Fetch captures the base: the status, and the version it was read at. Flush writes what changed since then, in one patch that
+// the API server refuses if the object has changed; if nothing changed, it sends nothing. Write finalizers and labels with
+// PatchMetadata, and the spec with PatchSpec, which move the base along: an Update or Patch of your own between Fetch and
+// Flush makes the Flush fail with ErrStaleBase.
 //
 // FlushOnSuccess is for a reconcile that must report nothing if it failed: one that edits the status before a step that can
 // fail, and must find the old status when it tries again.
@@ -40,24 +40,24 @@
 //
 // # Flush or Retry
 //
-// Flush is for a reconcile: when it conflicts, what was decided rests on an object that is no more, so the reconcile
-// runs again. Retry is for a decision that depends on nothing but the object, such as adding an entry to a list: mutate
-// is run again on the object as it is read live, never on the cache, and never replayed as a diff.
+// Flush is for a reconcile: if it conflicts, the decision rests on a state of the object that no longer exists, so the reconcile
+// runs again. Retry is for a decision that depends on nothing but the object, such as adding an entry to a list: after a
+// conflict it reads the object live and runs mutate again. It never reads from the cache and never replays a diff.
 //
 // # Errors, and what to return for each
 //
 // FlushOnReturn does all of this by itself. After a Flush or Retry of your own, return
 //
 //   - *ConflictError, ErrReplaced, ErrDeleting, ErrGenerationChanged: RequeueOnConflict(err). Nothing was written; the
-//     next reconcile decides on the newer object. It is no failure, and needs no log line or exponential backoff.
-//   - ErrUnknownOutcome: the error. The request was sent and no answer came. If it landed, the next reconcile sees it.
+//     next reconcile decides on the newer object. This is not a failure, and needs no log line or exponential backoff.
+//   - ErrUnknownOutcome: the error. No response says whether the write was stored. If it was, the next reconcile sees it.
 //   - a NotFound: client.IgnoreNotFound(err). The object is gone.
 //   - ErrInvalidCondition: the error. Everything but that condition was written.
-//   - ErrStaleBase, ErrPendingChanges, ErrNoBase, ErrNoLiveReader, ErrInsideMutate: the error. The code that calls the patcher has a mistake, and the
-//     text says which.
+//   - ErrStaleBase, ErrPendingChanges, ErrNoBase, ErrNoLiveReader, ErrInsideMutate: the error. The code that calls the
+//     patcher has a mistake, and the text says which.
 //   - ErrNoStatusSubresource: the error. The CRD that is installed lacks the status subresource.
-//   - any other, such as an Invalid or a Forbidden: the error. The API server refused the write, and says why. A
-//     TooManyRequests is one that client-go has waited for and sent again ten times.
+//   - any other, such as an Invalid or a Forbidden: the error. The API server refused the write, and says why. client-go has
+//     already repeated a request that got TooManyRequests ten times.
 //
 // The rules that every write follows, each with the test that holds it, are in docs/semantics.md.
 package patcher

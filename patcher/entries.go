@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 )
 
 // With PatchListEntries, a list whose entries have an identity is written entry by entry, so that the fields of other
@@ -38,8 +39,13 @@ func (m *member) diffEntries(d *deltas, base, status reflect.Value) (done bool, 
 	if identity == nil {
 		return false, nil
 	}
-	was, is := newRoster(identity, base), newRoster(identity, status)
-	if was == nil || is == nil {
+	var roomOfWas, roomOfIs [smallRoster]string
+	was, told := newRoster(identity, base, roomOfWas[:0])
+	if !told {
+		return false, nil
+	}
+	is, told := newRoster(identity, status, roomOfIs[:0])
+	if !told {
 		return false, nil
 	}
 	whole := delta{key: m.key, identity: identity, member: m, value: status}
@@ -61,7 +67,7 @@ func (m *member) diffEntries(d *deltas, base, status reflect.Value) (done bool, 
 	}
 	slices.Reverse(removed)
 	whole.entries = append(whole.entries, removed...)
-	if err := m.addEntries(d, &whole, was, is, len(was.keys)-len(removed)); err != nil {
+	if err := m.addEntries(d, &whole, &was, &is, len(was.keys)-len(removed)); err != nil {
 		return false, err
 	}
 	d.kept = true
@@ -86,7 +92,7 @@ func (m *member) diffEntry(d *deltas, whole *delta, index int, key string, was, 
 	if m.shape.elem.same(was, is) {
 		return nil
 	}
-	inner := deltas{walk: walk{byEntry: true, settled: true}}
+	inner := deltas{walk: walk{byEntry: true, settled: true}, members: make([]delta, 0, 4)}
 	err := m.shape.elem.diff(&inner, was, is, nil)
 	if inner.changed {
 		d.null = d.null || inner.null
@@ -103,7 +109,7 @@ func (m *member) addEntries(d *deltas, whole *delta, was, is *roster, stayed int
 			continue
 		}
 		entry := member{shape: m.shape.elem}
-		_, text, err := entry.texts(reflect.Value{}, is.list.Index(j))
+		_, text, err := entry.texts(reflect.Value{}, whole.value.Index(j))
 		if err != nil {
 			return err
 		}
@@ -120,32 +126,35 @@ func (m *member) addEntries(d *deltas, whole *delta, was, is *roster, stayed int
 
 // A roster has the identities of the entries of a list.
 type roster struct {
-	list reflect.Value
 	keys []string
 	at   map[string]int
 }
 
-// newRoster returns nil where an entry has no identity, or two have the same.
-func newRoster(identity *member, list reflect.Value) *roster {
-	r := &roster{list: list, keys: make([]string, list.Len())}
-	if len(r.keys) > 16 {
-		r.at = make(map[string]int, len(r.keys))
+// smallRoster is how many keys are found without a map.
+const smallRoster = 16
+
+// newRoster reads the keys into room if that is large enough. It reports !told if an entry has no identity, or two entries
+// have the same.
+func newRoster(identity *member, list reflect.Value, room []string) (r roster, told bool) {
+	r.keys = slices.Grow(room, list.Len())
+	if list.Len() > smallRoster {
+		r.at = make(map[string]int, list.Len())
 	}
-	for i := range r.keys {
+	for i := range list.Len() {
 		v := identity.of(list.Index(i))
 		if v.Kind() != reflect.String {
-			return nil
+			return r, false
 		}
 		key := asStored(v.String())
-		if slices.Contains(r.keys[:min(i, 16)], key) || r.at != nil && r.find(key, -1) >= 0 {
-			return nil
+		if r.find(key, -1) >= 0 {
+			return r, false
 		}
-		r.keys[i] = key
+		r.keys = append(r.keys, key)
 		if r.at != nil {
-			r.at[r.keys[i]] = i
+			r.at[key] = i
 		}
 	}
-	return r
+	return r, true
 }
 
 // find returns where the key is, or -1. It looks at hint first: most lists keep their order.
@@ -172,7 +181,25 @@ func (r *roster) nextOf(other *roster, i int) string {
 	return ""
 }
 
+// quote returns the text as encoding/json writes it.
 func quote(text string) []byte {
+	if isPlain(text) {
+		quoted := make([]byte, 0, len(text)+2)
+		quoted = append(quoted, '"')
+		quoted = append(quoted, text...)
+		return append(quoted, '"')
+	}
 	quoted, _ := json.Marshal(text) // a string always marshals
 	return quoted
+}
+
+// isPlain reports whether encoding/json writes the text as it is, between quotes.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }

@@ -8,42 +8,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Match the errors below with errors.Is. The text that wraps them names the kind and the object, and says how to fix it.
+// Match the errors below with errors.Is. The text that wraps them names the kind and the object, and says how to fix the
+// error.
 var (
-	// ErrStaleBase: there is something to write, and the object's resourceVersion is no longer the base's. Somebody wrote
-	// or read the object behind the patcher: write metadata with PatchMetadata, re-read with Refresh.
+	// ErrStaleBase: there is something to write, and the object's resourceVersion is no longer that of the base, because
+	// something wrote or read the object behind the patcher. Nothing was written. Write metadata with PatchMetadata and the
+	// spec with PatchSpec, which move the base along; after a read or a write of your own, call Refresh.
 	ErrStaleBase = errors.New("the object was written or read behind the patcher")
-	// ErrPendingChanges: Retry was called with unsaved edits in hand, which its re-read would lose. Flush first, or make
-	// the edits inside mutate.
+	// ErrPendingChanges: Retry would lose edits. Either the object had unsaved edits of status or metadata when it was called:
+	// Flush or Discard them first, or make them inside mutate. Or mutate changed more than the status, which is all that Retry
+	// writes.
 	ErrPendingChanges = errors.New("unsaved changes would be lost")
-	// ErrGenerationChanged: the spec changed since it was read, so what was decided for the old one must not be stamped on
-	// the new one. Requeue, or pass AllowNewerGeneration when mutate depends on nothing decided before.
+	// ErrGenerationChanged: the spec changed since it was read, so what was decided for the old spec must not be reported for
+	// the new one. Requeue, or pass AllowNewerGeneration if mutate depends on nothing that was decided before.
 	ErrGenerationChanged = errors.New("the spec changed since it was read")
-	// ErrReplaced: the object was deleted and another one of the same name was created. Requeue.
+	// ErrReplaced: the object was deleted, and another object of the same name was created. Requeue.
 	ErrReplaced = errors.New("the object was replaced by another one of the same name")
-	// ErrDeleting: the object is being deleted. Requeue, or pass AllowDeleting to write its status all the same.
+	// ErrDeleting: the object is being deleted. Requeue, or pass AllowDeleting to write its status anyway.
 	ErrDeleting = errors.New("the object is being deleted")
-	// ErrNoStatusSubresource: the API server has the object, and no status subresource for it.
+	// ErrNoStatusSubresource: the API server has the object, but no status subresource for it.
 	ErrNoStatusSubresource = errors.New("the kind has no status subresource")
 	// ErrNoLiveReader: the call needs a live read, and the StatusClient was made with NoLiveReader.
 	ErrNoLiveReader = errors.New("no live reader")
-	// ErrNoBase: the object was passed to Flush or Patcher, the state that it was read in is not remembered, and the options
-	// of the StatusClient leave nowhere to read it from. Read the object through the StatusClient, or call For before the
-	// first edit.
+	// ErrNoBase: Flush or Patcher was given an object whose state, as it was read, is not remembered, and the options of the
+	// StatusClient leave nowhere to read it from. Read the object through the StatusClient, or call For before the first edit.
 	ErrNoBase = errors.New("the state that the object was read in is not known")
-	// ErrInvalidCondition: SetCondition was given a condition that the API server would refuse. It was left out, and
+	// ErrInvalidCondition: SetCondition was given a condition that the API server would refuse. The condition was left out, and
 	// everything else that had changed was written.
 	ErrInvalidCondition = errors.New("a condition is invalid")
-	// ErrInsideMutate: a patcher was flushed, retried or refreshed inside the mutate function of its own Retry. The status
-	// that mutate leaves is written when it returns.
-	ErrInsideMutate = errors.New("the patcher was called inside its own Retry")
-	// ErrUnknownOutcome: the request was sent and no answer came back, so the write may have landed or not. The base is as
-	// it was: if the write did land, the next one conflicts, and nothing is lost or written twice.
+	// ErrInsideMutate: the mutate function of a Retry, RetryWith, PatchMetadata or PatchSpec tried to write or refresh the
+	// object that it is working on, through that patcher, another patcher or a StatusClient. Nothing was sent. Change the
+	// object that mutate receives, and return: it is written then.
+	ErrInsideMutate = errors.New("the object was written inside mutate")
+	// ErrUnknownOutcome: the request was sent and no response says whether it was stored. The base is unchanged: if the write
+	// was stored, the next one conflicts, so nothing is lost or written twice.
 	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
 )
 
-// A ConflictError says that the object changed since it was read, so the write was refused and nothing was written.
-// The API server's own error is wrapped, so apierrors.IsConflict is true of it, however often it is wrapped.
+// A ConflictError reports that the object changed since it was read, so the API server refused the write and stored nothing.
+// It wraps the API server's error, so apierrors.IsConflict reports true for it, however often it is wrapped.
 //
 // From Reconcile, return RequeueOnConflict(err): the next reconcile sees the newer object and decides again.
 type ConflictError struct {

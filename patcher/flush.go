@@ -8,20 +8,27 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Flush writes what changed in the status since the base, in one merge patch under the optimistic lock, and moves the
-// base to what the server answered. If nothing changed, there is no request, and the status is left alone. Flush may be
-// called any number of times.
+// Flush writes what changed in the status since the base, in one request under the optimistic lock, and makes what the API
+// server returned the new base. If nothing changed, Flush sends no request and leaves the status alone. It may be called any
+// number of times.
 //
-// Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; ErrNoStatusSubresource;
-// ErrUnknownOutcome; the API server's own. On an error neither the object nor the base has changed, so what was not
-// written is still in the next diff. Once the API server has refused the base, because the object changed, was replaced or
-// is gone, later calls return the same error without a request, until Refresh or a Retry that succeeds.
+// The request is a merge patch. It is a JSON patch under the same lock if the change stores a null, which a merge patch cannot
+// express, or if PatchListEntries is set and only entries of lists changed.
 //
-// If the server stores exactly what was sent, the object's status stays in place, and pointers into it stay good. If it
-// does not (defaults, pruned fields), the status is replaced by the answer.
+// If the API server stores exactly what was sent, the object's status stays in place, and pointers into it remain valid. If it
+// stores something else, because it fills in defaults or prunes fields, the status is replaced by what it returned. If it
+// stores nothing new, the result is ResultUnchanged, and functions registered with OnFlushed are not called.
+//
+// Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; ErrInvalidCondition, after everything else
+// was written; ErrInsideMutate; ErrReplaced; ErrNoStatusSubresource; ErrUnknownOutcome; the API server's own, such as an
+// Invalid or a NotFound. On any error but ErrInvalidCondition, neither the object nor the base has changed, so the next Flush
+// still includes what was not written.
+//
+// Once the API server has refused the base, because the object changed, was replaced or is gone, later calls return the same
+// error without a request, until Refresh, or a Retry that succeeds.
 func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("Flush")
+	if err := p.client.mayWrite("Flush", p.obj); err != nil {
+		return "", err
 	}
 	if p.isIdle() {
 		return ResultUnchanged, nil
@@ -102,14 +109,16 @@ func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Resu
 		return ResultUnchanged, nil
 	}
 	// A write of status changes no metadata, and what the caller read of it may be less than what the server has.
-	p.acknowledge(d, answer, p.base.metadata.clone())
+	p.acknowledge(d, answer, p.base.metadata)
 	return ResultPatched, nil
 }
 
 // acknowledge moves the base to the answer, and the caller's object with it as far as is the server's to say.
 func (p *Patcher[T, S]) acknowledge(d *change[S], answer T, m metadata) {
 	p.showAnswer(d, answer)
-	p.moveTo(answer, &base[S]{status: *p.client.kind.Status(answer), identity: identityOf(answer), metadata: m})
+	b := &base[S]{status: *p.client.kind.Status(answer), identity: identityOf(answer)}
+	b.metadata = m.clone(b.room[:0])
+	p.moveTo(answer, b)
 }
 
 // showAnswer leaves the caller's status in place if the server's answer is what was sent.
@@ -147,10 +156,6 @@ func (p *Patcher[T, S]) replaceStatus(from *S) {
 func (p *Patcher[T, S]) staleBase() error {
 	return fmt.Errorf("%s: %w: it has resourceVersion %q, the base %q; write metadata with PatchMetadata, or Refresh after a write or a read of your own",
 		p.describe(), ErrStaleBase, p.obj.GetResourceVersion(), p.base.identity.resourceVersion)
-}
-
-func (p *Patcher[T, S]) insideMutate(operation string) error {
-	return fmt.Errorf("%s: %s: %w: change the object that mutate is given, and return", p.describe(), operation, ErrInsideMutate)
 }
 
 func (p *Patcher[T, S]) describe() string { return p.client.describe(p.key()) }

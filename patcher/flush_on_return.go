@@ -11,16 +11,16 @@ import (
 // lastWrite is how long a write may take that a reconcile makes when it returns, after its context has ended.
 const lastWrite = 5 * time.Second
 
-// FlushOnReturn flushes when a reconcile returns, by whichever return. Generated code passes what recover() returned in
-// the deferred method itself; after a panic nothing is written and the panic goes on.
+// FlushOnReturn flushes when a reconcile returns, on every return path. Generated code passes what recover returned in the
+// deferred method itself; after a panic nothing is written, and the panic continues.
 //
-// With *err nil, a conflict becomes the quiet requeue of RequeueOnConflict, the earlier of two RequeueAfters wins, and any
-// other error becomes *err. With *err set, both errors are joined, unless *err contains the same one already; a
-// TerminalError is then no longer terminal, since the status that would explain it did not land. If a live read finds the
-// object gone, there is nothing left to report, and no error. When ctx ends, before or during the write, the write has
-// five more seconds: the status that tells the user why must land.
+// If *err is nil, a conflict becomes the requeue of RequeueOnConflict, the earlier of two RequeueAfters is kept, and any other
+// error becomes *err. If *err is set, both errors are joined, unless *err already contains the same one. A TerminalError is
+// then no longer terminal, because the status that would explain it was not stored. If a live read finds that the object is
+// gone, there is nothing left to report, and no error. If ctx ends before or during the write, the write gets five more
+// seconds, so that the status that explains the failure can still be stored.
 //
-// If result is nil, there is nowhere to put a requeue, and a conflict is an error. FlushOnReturn panics if err is nil.
+// If result is nil, a conflict has nowhere to put its requeue and becomes an error. FlushOnReturn panics if err is nil.
 func (p *Patcher[T, S]) FlushOnReturn(ctx context.Context, panicking any, result *reconcile.Result, err *error) {
 	if panicking != nil {
 		panic(panicking)
@@ -41,8 +41,8 @@ func (p *Patcher[T, S]) FlushOnReturn(ctx context.Context, panicking any, result
 	}
 }
 
-// FlushOnSuccess is FlushOnReturn for a reconcile that must not report anything if it failed: it flushes only if *err is
-// nil and nothing panicked. Otherwise the edits are dropped with the object, and *err stays as it is.
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil and
+// nothing panicked. Otherwise the edits are dropped with the object, and *err stays as it is.
 func (p *Patcher[T, S]) FlushOnSuccess(ctx context.Context, panicking any, result *reconcile.Result, err *error) {
 	if panicking == nil && err != nil && *err != nil {
 		return

@@ -31,7 +31,8 @@ const smallList = 4096
 
 // lockedJSONPatch builds the request.
 func lockedJSONPatch(resourceVersion string, status *delta, lean bool) (client.Patch, error) {
-	p := &jsonPatch{body: []byte("["), lean: lean}
+	p := &jsonPatch{body: make([]byte, 0, 512), path: make([]byte, 0, 128), lean: lean}
+	p.body = append(p.body, '[')
 	p.path = append(p.path, "/metadata/resourceVersion"...)
 	p.operation("replace", quote(resourceVersion))
 	p.path = p.path[:0]

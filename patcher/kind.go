@@ -43,6 +43,7 @@ type Kind[T client.Object, S any] struct {
 	shape    *shape
 	memories memories[S]
 	scratch  scratches[T]
+	deciding deciding
 }
 
 // statusShape reads the status type, once for each kind.

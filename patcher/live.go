@@ -6,9 +6,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// NoLiveReader stands in for the live reader where nothing in reach can read past the cache. It is for code that only
-// calls Fetch and Flush: Retry and Refresh answer ErrNoLiveReader. Never pass the cached client in its place: a retry
-// from a cache that lags sees the same stale object every time.
+// NoLiveReader stands in for the live reader where nothing can read past the cache. It is for code that only calls Fetch, Get
+// and Flush: Retry and Refresh then return ErrNoLiveReader. Never pass the cached client in its place: a retry that reads from
+// a lagging cache sees the same stale object every time.
 var NoLiveReader client.Reader = noLiveReader{}
 
 type noLiveReader struct{}

@@ -14,10 +14,11 @@ type memory[S any] struct {
 	versions versions
 	streaks  streaks
 	bases    bases[S]
+	settled  settled
 }
 
 func newMemory[S any]() *memory[S] {
-	return &memory[S]{versions: newVersions(), streaks: newStreaks(), bases: newBases[S]()}
+	return &memory[S]{versions: newVersions(), streaks: newStreaks(), bases: newBases[S](), settled: newSettled()}
 }
 
 // memories finds the memory of a client. It keeps those of the last few clients; a StatusClient goes on using its own

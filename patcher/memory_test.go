@@ -3,9 +3,11 @@ package patcher_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -221,5 +223,149 @@ func TestMany_DelaysGrowForEachOfManyKeys(t *testing.T) {
 			}
 		}
 		want *= 2
+	}
+}
+
+// Objects of a fake client may have no UID, and a fake client counts versions anew for each object. So what is remembered
+// of an object that was deleted must not be found for the next one of its name.
+func TestMemory_ObjectsWithoutUIDs(t *testing.T) {
+	// create makes a cell, and returns it as a client reads it, at resourceVersion 2 each time.
+	create := func(t *testing.T, c client.Client, uid types.UID, phase string) *v1.Cell {
+		cell := newCell(0)
+		cell.UID = uid
+		mustNot(t, c.Create(t.Context(), cell))
+		cell.Status.Phase = phase
+		mustNot(t, c.Status().Update(t.Context(), cell))
+		mustNot(t, c.Get(t.Context(), client.ObjectKeyFromObject(cell), cell))
+		return cell
+	}
+	// landed reports whether an edit of the second object of the name lands, whose status is the first one's.
+	landed := func(t *testing.T, c *counted, statuses *v1status.CellStatusClient, uid types.UID) bool {
+		first := create(t, c, uid, "Ready")
+		mustNot(t, statuses.Get(t.Context(), client.ObjectKeyFromObject(first), first))
+		mustNot(t, c.Delete(t.Context(), first))
+		second := create(t, c, uid, "Pending")
+		if second.ResourceVersion != first.ResourceVersion {
+			t.Fatalf("versions %s and %s: the test proves nothing", first.ResourceVersion, second.ResourceVersion)
+		}
+		second.Status.Phase = "Ready"
+		_, err := statuses.Flush(t.Context(), second)
+		mustNot(t, err)
+		mustNot(t, c.Get(t.Context(), client.ObjectKeyFromObject(second), second))
+		return second.Status.Phase == "Ready"
+	}
+	t.Run("rule: the base is read", func(t *testing.T) {
+		c := newCounted(newFake(t))
+		if !landed(t, c, v1status.NewCellStatusClient(c, c), "") {
+			t.Error("the base of the first object was found for the second, and the edit is lost")
+		}
+	})
+	t.Run("control: with one UID for both, it is remembered", func(t *testing.T) {
+		c := newCounted(newFake(t))
+		if landed(t, c, v1status.NewCellStatusClient(c, c), "same") {
+			t.Error("nothing is remembered: the rule proves nothing")
+		}
+	})
+	t.Run("rule: a refusal is not remembered", func(t *testing.T) {
+		c := newFake(t)
+		refusing := true
+		client := newCounted(interceptor.NewClient(c, interceptor.Funcs{
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+				if refusing {
+					return storageConflict()
+				}
+				return c.SubResource(sub).Patch(ctx, obj, patch, opts...)
+			},
+		}))
+		statuses := v1status.NewCellStatusClient(client, c)
+		for _, refusing = range []bool{true, false} {
+			cell := create(t, c, "", "Pending")
+			cell.Status.Phase = "Ready"
+			if _, err := statuses.Flush(t.Context(), cell); (err != nil) != refusing {
+				t.Errorf("Flush: %v", err)
+			}
+			mustNot(t, c.Delete(t.Context(), cell))
+		}
+	})
+	t.Run("rule: a version that was superseded is only read again", func(t *testing.T) {
+		c := newCounted(newFake(t))
+		statuses := v1status.NewCellStatusClient(c, c)
+		first := create(t, c, "", "Ready")
+		first.Status.Phase = "Done"
+		_, err := statuses.Flush(t.Context(), first)
+		mustNot(t, err)
+		mustNot(t, c.Delete(t.Context(), first))
+		create(t, c, "", "Pending")
+		for round, want := range []int{2, 1} {
+			c.gets = 0
+			cell, _, err := statuses.Fetch(t.Context(), client.ObjectKeyFromObject(first))
+			mustNot(t, err)
+			if cell.Status.Phase != "Pending" || c.gets != want {
+				t.Errorf("round %d: phase %q after %d reads, want %d", round, cell.Status.Phase, c.gets, want)
+			}
+		}
+	})
+}
+
+// Two clients in one process share nothing, even if their objects have the same UIDs and versions.
+func TestMemory_ClientsDoNotMeet(t *testing.T) {
+	for name, made := range map[string]func(client.WithWatch) client.Client{
+		"fake clients, which Go cannot compare": func(c client.WithWatch) client.Client { return c },
+		"clients that are pointers":             func(c client.WithWatch) client.Client { return &pointer{c} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := client.ObjectKeyFromObject(newCell(0))
+			holding := func(phase string) client.Client {
+				cell := newCell(0)
+				cell.Status.Phase = phase
+				return made(newFake(t, cell))
+			}
+			first, second := holding("Ready"), holding("Pending")
+			cell := &v1.Cell{}
+			mustNot(t, v1status.NewCellStatusClient(first, first).Get(t.Context(), key, cell))
+			mustNot(t, second.Get(t.Context(), key, cell))
+			cell.Status.Phase = "Ready"
+			_, err := v1status.NewCellStatusClient(second, second).Flush(t.Context(), cell)
+			mustNot(t, err)
+			mustNot(t, second.Get(t.Context(), key, cell))
+			if cell.Status.Phase != "Ready" {
+				t.Error("the base of the other client's object was found, and the edit is lost")
+			}
+		})
+	}
+}
+
+// The clients that were used last are known, whichever of them was used first.
+func TestMemory_OfTheLastClients(t *testing.T) {
+	const known = 8
+	clients := make([]client.Client, known+1)
+	for i := range clients {
+		clients[i] = &pointer{newFake(t, newCell(0))}
+	}
+	key := client.ObjectKeyFromObject(newCell(0))
+	// The base is remembered if a Flush of an object that was read before needs no read.
+	read := func(c client.Client) *v1.Cell {
+		cell := &v1.Cell{}
+		mustNot(t, v1status.NewCellStatusClient(c, patcher.NoLiveReader, patcher.CacheIsShared()).Get(t.Context(), key, cell))
+		return cell
+	}
+	isKnown := func(c client.Client, cell *v1.Cell) bool {
+		_, err := v1status.NewCellStatusClient(c, patcher.NoLiveReader, patcher.CacheIsShared()).Flush(t.Context(), cell)
+		return err == nil
+	}
+	cells := make([]*v1.Cell, len(clients))
+	for i := range known {
+		cells[i] = read(clients[i])
+	}
+	for i := range known {
+		if !isKnown(clients[i], cells[i]) {
+			t.Errorf("client %d of %d is forgotten", i, known)
+		}
+	}
+	cells[known] = read(clients[known])
+	for i, cell := range slices.Backward(cells) {
+		if got := isKnown(clients[i], cell); got != (i > 0) {
+			t.Errorf("after one more client, client %d is known: %v", i, got)
+		}
 	}
 }

@@ -96,9 +96,9 @@ func (m *metadata) read(obj client.Object, room []string) {
 	m.text = append(text, finalizers...)
 }
 
-// clone shares no memory with m, whose text may be inside a patcher.
-func (m metadata) clone() metadata {
-	m.text = slices.Clone(m.text)
+// clone shares no memory with m, whose text may be inside a patcher. The text goes into room if that is large enough.
+func (m metadata) clone(room []string) metadata {
+	m.text = append(room, m.text...)
 	return m
 }
 

@@ -14,8 +14,9 @@ import (
 // Code that reads an object in one function and writes its status in another does not need a patcher that is passed along:
 // the base is found again by the object's UID and resourceVersion.
 
-// Get reads the object into obj, as a client.Reader does, and remembers its base, for Flush and Patcher. If the cache
-// returns a version that is known to be superseded, Get re-reads live. On an error obj is as it was.
+// Get reads the object into obj, as a client.Reader does, and remembers its base for Flush and Patcher. If the cache returns a
+// version that is known to be superseded, Get reads again, live; the options are not passed to that read. On an error obj is
+// as it was.
 func (c *Client[T, S]) Get(ctx context.Context, key client.ObjectKey, obj T, opts ...client.GetOption) error {
 	c.mustNotBeNil("Get", obj)
 	read, err := c.read(ctx, key, opts)
@@ -27,8 +28,8 @@ func (c *Client[T, S]) Get(ctx context.Context, key client.ObjectKey, obj T, opt
 	return nil
 }
 
-// For captures the base into p, which is new, from an object that the caller owns and has not changed since it was read.
-// It is an error if the object has no resourceVersion, as one that was never read. It panics if obj is nil.
+// For captures the base into p, which must be new, from an object that the caller owns and has not changed since it was read.
+// It returns an error if the object has no resourceVersion, because it was never read. It panics if obj is nil.
 func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
 	if err := c.wasRead("For", obj); err != nil {
 		return err
@@ -41,8 +42,8 @@ func (c *Client[T, S]) For(obj T, p *Patcher[T, S]) error {
 	return nil
 }
 
-// Patcher opens p, which is new, on an object that may have been changed since it was read: the base is the state of
-// exactly the object's UID and resourceVersion, wherever that is known from. See Flush. A read that this takes has five
+// Patcher opens p, which must be new, on an object that may have been changed since it was read. The base is the state of
+// exactly the object's UID and resourceVersion, found as Flush finds it. If it has to be read, the read may take five
 // seconds.
 func (c *Client[T, S]) Patcher(obj T, p *Patcher[T, S]) error {
 	if err := c.wasRead("Patcher", obj); err != nil {
@@ -56,14 +57,18 @@ func (c *Client[T, S]) Patcher(obj T, p *Patcher[T, S]) error {
 // baseRead is how long Patcher, which has no context, may read for a base that is not remembered.
 const baseRead = 5 * time.Second
 
-// Flush writes what changed in the status of obj since it was read, in one locked patch, as Patcher.Flush does. The base
-// is the state of exactly the object's own UID and resourceVersion. It is remembered from Get, Fetch and the answers to
-// writes of this kind; otherwise it is read from the cache, and then live. If none of them has that version, the object is
-// outdated: the error is a *ConflictError, and nothing was written.
+// Flush writes what changed in the status of obj since it was read, as Patcher.Flush does. The base is the state of exactly the
+// object's own UID and resourceVersion. Get, Fetch and writes of this kind remember it; otherwise it is read from the cache,
+// and then live. If none of them has that version, the object is outdated: Flush returns a *ConflictError and writes nothing.
+// If the options leave nowhere to look, it returns ErrNoBase.
 //
-// The object may be a copy, a list item, or what the caller's own Create or Update returned.
+// The object may be a copy, a list item, or what the caller's own Create or Update returned. Without a UID, as fake clients
+// leave objects, nothing is remembered and the base is always read.
 func (c *Client[T, S]) Flush(ctx context.Context, obj T) (Result, error) {
 	if err := c.wasRead("Flush", obj); err != nil {
+		return "", err
+	}
+	if err := c.mayWrite("Flush", obj); err != nil {
 		return "", err
 	}
 	if b := c.memory.bases.find(baseKeyOf(obj)); b != nil && c.options.observer == nil && c.kind.Equal(&b.status, c.kind.Status(obj)) {
@@ -80,7 +85,7 @@ func (c *Client[T, S]) Flush(ctx context.Context, obj T) (Result, error) {
 		c.ownStatus(obj)
 	}
 	result, err := p.Flush(ctx)
-	if err != nil && err == p.refused {
+	if err != nil && err == p.refused && key.uid != "" {
 		delay, _ := requeueAfter(err)
 		c.memory.bases.refuse(now, key, err, delay)
 	}

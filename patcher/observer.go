@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// An Observer is told of every Flush, Retry and PatchMetadata when it has ended, on the goroutine that called it. It must
-// be safe for concurrent use.
+// An Observer receives an Observation of every Flush, Retry, PatchMetadata and PatchSpec when it has ended, on the goroutine
+// that called it. It must be safe for concurrent use.
 type Observer interface {
 	// Observe gets the context of the call, which may be done, and what the call did.
 	Observe(ctx context.Context, o Observation)

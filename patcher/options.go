@@ -27,10 +27,10 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// RebaseOnConflict lets Flush survive a conflict that did not concern its decision. After a 409 it reads the object live,
-// once, and sends the same patch under the new resourceVersion if UID, spec, deletionTimestamp, labels, annotations and
-// the whole status are those of the base: another controller's finalizer, say, or an owner reference. Otherwise, and
-// with unsaved metadata edits in hand, the conflict stands. It needs a live reader.
+// RebaseOnConflict lets Flush survive a conflict that does not concern its decision, such as another controller's finalizer or
+// owner reference. After a conflict it reads the object live, once, and sends the same patch under the new resourceVersion if
+// UID, spec, deletionTimestamp, labels, annotations and the whole status are those of the base. Otherwise, and if metadata has
+// unsaved edits, Flush returns the conflict. It needs a live reader.
 func RebaseOnConflict() Option { return func(o *options) { o.rebase = true } }
 
 // MirrorTransitionTimes sends lastTransitionTime as it stands, for conditions that mirror another object's. By default a
@@ -55,7 +55,7 @@ func CacheIsShared() Option { return func(o *options) { o.sharedCache = true } }
 // that the object has, not those that only the server has.
 func CacheIsTransformed() Option { return func(o *options) { o.transformedCache = true } }
 
-// WithObserver reports every Flush, Retry and PatchMetadata to observer.
+// WithObserver reports every Flush, Retry, PatchMetadata and PatchSpec to observer.
 func WithObserver(observer Observer) Option { return func(o *options) { o.observer = observer } }
 
 // WithClock replaces the wall clock, for tests.

@@ -12,28 +12,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, locked to the base,
-// and moves the base with it, so that a status write before or after it in the same reconcile does not conflict with it.
-// If mutate changes nothing, there is no request, and next to no cost.
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, in one merge patch locked
+// to the base, and makes what the API server returned the new base. A status write before or after it in the same reconcile
+// therefore does not conflict with it. If mutate changes nothing, there is no request.
 //
-// mutate gets the object with the metadata that the server last acknowledged, to read and to change its metadata. It must
-// not keep the object, nor change what the spec points to. Pending edits, of status and of metadata, stay pending in the
-// caller's object.
+// mutate receives the object with the metadata that the API server last acknowledged. It may read all of it and change the
+// metadata; it must not keep it. If it changes anything else, PatchMetadata returns an error and writes nothing. Pending edits
+// of status and metadata stay pending in the caller's object.
 //
-// Errors: a *ConflictError; ErrStaleBase; an error if mutate changes anything else, such as the spec; ErrUnknownOutcome;
-// the API server's own. On an error nothing has changed.
+// To detect a change of spec or status, mutate runs on a copy of the object. If it changed nothing, the same function later
+// runs without a copy, at next to no cost, until the object's metadata or generation changes. If it then behaves differently,
+// for example because of a variable that it captures, it must not write through pointers, maps and slices of spec and status:
+// they are the caller's, and such a write is not detected.
+//
+// Errors: a *ConflictError; ErrStaleBase; ErrInsideMutate; ErrUnknownOutcome; an error if mutate changes anything but
+// metadata; the API server's own. On an error nothing has changed.
 func (p *Patcher[T, S]) PatchMetadata(ctx context.Context, mutate func(T)) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("PatchMetadata")
+	if err := p.client.mayWrite("PatchMetadata", p.obj); err != nil {
+		return "", err
 	}
-	before, after, err := p.mutateMetadata(mutate)
-	if err == nil && after == nil && p.client.options.observer == nil {
+	patch, err := p.mutateMetadata(mutate)
+	if err == nil && patch == nil && p.client.options.observer == nil {
 		return ResultUnchanged, nil
 	}
 	t := p.client.begin(OperationPatchMetadata)
 	result := ResultUnchanged
-	if err == nil && after != nil {
-		result, err = p.patchMetadata(ctx, before, after, &t)
+	if err == nil && patch != nil {
+		result, err = p.patchMetadata(ctx, patch, &t)
 	}
 	result, err = p.client.end(ctx, p.key(), t, result, err)
 	if isRefusal(err) {
@@ -42,14 +47,7 @@ func (p *Patcher[T, S]) PatchMetadata(ctx context.Context, mutate func(T)) (Resu
 	return result, err
 }
 
-func (p *Patcher[T, S]) patchMetadata(ctx context.Context, before, after client.Object, t *tally) (Result, error) {
-	patch, err := metadataPatch(before, after)
-	if err != nil {
-		return "", fmt.Errorf("%s: PatchMetadata: %w", p.describe(), err)
-	}
-	if patch == nil {
-		return ResultUnchanged, nil
-	}
+func (p *Patcher[T, S]) patchMetadata(ctx context.Context, patch client.Patch, t *tally) (Result, error) {
 	answer, err := p.patchObject(ctx, patch, t)
 	if err != nil {
 		return "", err
@@ -67,39 +65,55 @@ func (p *Patcher[T, S]) patchMetadata(ctx context.Context, before, after client.
 	return ResultPatched, nil
 }
 
-// mutateMetadata runs mutate, and returns the object before and after it; no objects if it changed nothing. Nearly every
-// call changes nothing, such as adding the finalizer that has been there since the first reconcile, so no copy is made
-// until something has changed.
-func (p *Patcher[T, S]) mutateMetadata(mutate func(T)) (before, after client.Object, err error) {
-	kind := p.client.kind
-	if !kind.Equal(&p.base.status, p.status()) {
-		return p.mutateCopy(mutate)
+// mutateMetadata runs mutate, and returns the patch that writes what it changed; nil if it changed nothing.
+func (p *Patcher[T, S]) mutateMetadata(mutate func(T)) (client.Patch, error) {
+	memory, now := p.client.memory, p.client.options.clock.Now()
+	key, state := settledKeyOf(p.base.identity, mutate), p.base.state()
+	if memory.settled.has(now, key, state) {
+		return p.mutateShared(mutate)
 	}
+	patch, err := p.metadataPatch(p.mutateCopy(mutate))
+	if patch == nil && err == nil {
+		memory.settled.add(now, key, state)
+	}
+	return patch, err
+}
+
+// mutateShared runs a mutate that is expected to change nothing on a scratch object, whose spec and status are the
+// caller's.
+func (p *Patcher[T, S]) mutateShared(mutate func(T)) (client.Patch, error) {
+	kind := p.client.kind
 	s := kind.scratch.take(kind)
 	defer kind.scratch.giveBack(kind, s)
 	s.show(kind, p.obj, p.base.identity, p.base.metadata)
-	mutate(s.work)
-	switch {
-	case !kind.Equal(&p.base.status, p.status()):
-		p.replaceStatus(&p.base.status)
-		return nil, nil, fmt.Errorf("%s: PatchMetadata: %w", p.describe(), errChanged([]string{"status"}))
-	case p.base.metadata.equals(s.work) && s.isUntouched():
-		return nil, nil, nil
+	p.runMutate(s.work, mutate)
+	if p.base.metadata.equals(s.work) && s.isUntouched() {
+		return nil, nil
 	}
-	unchanged := kind.objectCopy(p.obj)
-	unchanged.SetResourceVersion(p.base.identity.resourceVersion)
-	p.base.metadata.copyTo(unchanged)
-	return unchanged, kind.objectCopy(s.work), nil
+	return p.metadataPatch(p.acknowledgedCopy(), kind.objectCopy(s.work))
 }
 
-// mutateCopy runs mutate on a copy of an object whose pending edits of status mutate might change further.
-func (p *Patcher[T, S]) mutateCopy(mutate func(T)) (before, after client.Object, err error) {
-	unchanged := p.client.kind.objectCopy(p.obj)
-	unchanged.SetResourceVersion(p.base.identity.resourceVersion)
-	p.base.metadata.copyTo(unchanged)
+// mutateCopy runs mutate on a copy, and returns another one that mutate has not seen.
+func (p *Patcher[T, S]) mutateCopy(mutate func(T)) (before, after T) {
+	unchanged := p.acknowledgedCopy()
 	changed := p.client.kind.objectCopy(unchanged)
-	mutate(changed)
-	return unchanged, changed, nil
+	p.runMutate(changed, mutate)
+	return unchanged, changed
+}
+
+func (p *Patcher[T, S]) runMutate(work T, mutate func(T)) {
+	deciding := &p.client.kind.deciding
+	deciding.begin(work, p.obj)
+	defer deciding.end(work, p.obj)
+	mutate(work)
+}
+
+// acknowledgedCopy is a copy of the caller's object with the version and the metadata of the base.
+func (p *Patcher[T, S]) acknowledgedCopy() T {
+	obj := p.client.kind.objectCopy(p.obj)
+	obj.SetResourceVersion(p.base.identity.resourceVersion)
+	p.base.metadata.copyTo(obj)
+	return obj
 }
 
 // patchObject sends a patch of the object itself, locked to the base.
@@ -118,7 +132,15 @@ func (p *Patcher[T, S]) patchObject(ctx context.Context, patch client.Patch, t *
 	})
 }
 
-// metadataPatch is the locked patch from before to after; nil if they are the same.
+// metadataPatch returns the locked patch from before to after; nil if they are the same.
+func (p *Patcher[T, S]) metadataPatch(before, after T) (client.Patch, error) {
+	patch, err := metadataPatch(before, after)
+	if err != nil {
+		return nil, fmt.Errorf("%s: PatchMetadata: %w", p.describe(), err)
+	}
+	return patch, nil
+}
+
 func metadataPatch(before, after client.Object) (client.Patch, error) {
 	data, err := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data(after)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PatchSpec writes what mutate changes outside of metadata and status, locked to the base, and moves the base with it, so
-// that a status write after it in the same reconcile does not conflict with it, and is stamped with the generation that the
-// new spec has. If mutate changes nothing, there is no request.
+// PatchSpec writes what mutate changes outside of metadata and status, in one merge patch locked to the base, and makes what the
+// API server returned the new base. A status write later in the same reconcile therefore does not conflict with it, and
+// SetCondition and SetObservedGeneration stamp the generation of the new spec. If mutate changes nothing, there is no request.
 //
-// mutate gets a copy of the object. Afterwards the caller's object has the spec that the server answered, its defaults
-// included, so edits of the spec that were made outside of mutate are gone. Pending edits of status and of metadata stay
+// mutate receives a copy of the object. Afterwards the caller's object has the spec that the API server returned, with its
+// defaults; edits of the spec that were made outside of mutate are discarded. Pending edits of status and metadata stay
 // pending.
 //
-// Errors: a *ConflictError; ErrStaleBase; an error if mutate changes metadata or status; ErrUnknownOutcome; the API
-// server's own. On an error nothing has changed.
+// Errors: a *ConflictError; ErrStaleBase; ErrInsideMutate; ErrUnknownOutcome; an error if mutate changes metadata or status;
+// the API server's own. On an error nothing has changed.
 func (p *Patcher[T, S]) PatchSpec(ctx context.Context, mutate func(T)) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("PatchSpec")
+	if err := p.client.mayWrite("PatchSpec", p.obj); err != nil {
+		return "", err
 	}
 	t := p.client.begin(OperationPatchSpec)
 	result, err := p.patchSpec(ctx, mutate, &t)
@@ -34,10 +34,7 @@ func (p *Patcher[T, S]) PatchSpec(ctx context.Context, mutate func(T)) (Result, 
 }
 
 func (p *Patcher[T, S]) patchSpec(ctx context.Context, mutate func(T), t *tally) (Result, error) {
-	before, after, err := p.mutateCopy(mutate)
-	if err != nil {
-		return "", err
-	}
+	before, after := p.mutateCopy(mutate)
 	patch, err := specPatch(before, after)
 	if err != nil {
 		return "", fmt.Errorf("%s: PatchSpec: %w", p.describe(), err)

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A Patcher writes the status of one object. It is made for one reconcile and one goroutine. The generated StatusPatchers
-// wrap it, and their methods are documented here.
+// A Patcher writes the status of one object. It belongs to one reconcile and must not be used by several goroutines. The
+// generated StatusPatchers wrap it, and its methods are documented here.
 type Patcher[T client.Object, S any] struct {
 	client *Client[T, S]
 	// obj is the caller's own pointer.
@@ -27,8 +27,6 @@ type Patcher[T client.Object, S any] struct {
 	problems []string
 	// stamped is the generation of another object to stamp; 0 for the object's own.
 	stamped int64
-	// inside is set while a mutate of Retry runs.
-	inside bool
 	// first is the base of a patcher that shares it with nobody, so that a patcher is one allocation.
 	first base[S]
 }
@@ -49,17 +47,17 @@ func (p *Patcher[T, S]) Changed() bool {
 	return err != nil || !equal
 }
 
-// OnFlushed calls f after each write of status that landed, with copies of the status before and after it. It is the
-// place for events and metrics that must not report what did not happen: f is not called for a write by which the server
-// stored nothing new, such as a dry run.
+// OnFlushed registers a function that is called after each status write that the API server stored, with copies of the status
+// before and after it. It is the place for events and metrics that must not report what did not happen: f is not called if
+// the server stored nothing new, as on a dry run.
 func (p *Patcher[T, S]) OnFlushed(f func(before, after *S)) { p.onFlushed = append(p.onFlushed, f) }
 
-// Refresh reads the object live into the patcher and the caller's object, and discards unsaved edits: the way out after
-// a conflict when the reconcile is to go on. Errors: ErrNoLiveReader; the API server's own, such as a NotFound. On an error nothing
-// has changed.
+// Refresh reads the object live into the patcher and the caller's object, and discards unsaved edits. After a conflict it lets
+// the reconcile go on with the newer object. Errors: ErrNoLiveReader; ErrInsideMutate; the API server's own, such as a
+// NotFound. On an error nothing has changed.
 func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
-	if p.inside {
-		return p.insideMutate("Refresh")
+	if err := p.client.mayWrite("Refresh", p.obj); err != nil {
+		return err
 	}
 	fresh, err := p.client.readLive(ctx, p.key())
 	if err != nil {
@@ -69,8 +67,8 @@ func (p *Patcher[T, S]) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Discard drops the edits of status that were not saved: the status becomes the base's, without a read. Pointers into the
-// status that were taken before point to the discarded one.
+// Discard drops unsaved edits of the status: the status becomes that of the base, without a read. Pointers into the status
+// that were taken before point to the discarded one.
 func (p *Patcher[T, S]) Discard() { p.replaceStatus(&p.base.status) }
 
 // restart makes fresh, which nobody else holds, the base and the caller's object.

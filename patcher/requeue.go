@@ -7,11 +7,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// RequeueOnConflict is what Reconcile returns for an error of a patcher. When all that went wrong is that the object
-// changed (every leaf of err is a *ConflictError, ErrGenerationChanged, ErrReplaced or ErrDeleting) it answers a short
-// requeue and no error: the next reconcile decides on the newer object. The delay is jittered and grows, from 20 ms to
-// 2 s, with the conflicts that this key has had in a row. Any other error, and a conflict that is not the patcher's, such
-// as one of server-side apply's, is returned as it is.
+// RequeueOnConflict returns what Reconcile should return for an error of a patcher. If a conflict is all that went wrong (every
+// leaf of err is a *ConflictError, ErrGenerationChanged, ErrReplaced or ErrDeleting), it returns a short requeue and no error:
+// the next reconcile decides on the newer object. The delay is jittered. It grows from 20 ms to 2 s with the number of
+// conflicts that the object has had in a row, until a write lands or a minute passes without one. Any other error is returned
+// as it is, and so is a conflict of another request, such as one of server-side apply.
 func RequeueOnConflict(err error) (reconcile.Result, error) {
 	if err == nil {
 		return reconcile.Result{}, nil
@@ -23,7 +23,7 @@ func RequeueOnConflict(err error) (reconcile.Result, error) {
 	return reconcile.Result{RequeueAfter: max(delay, minRequeue)}, nil
 }
 
-// requeueAfter walks to the leaves, and answers the longest delay of them.
+// requeueAfter walks to the leaves of err, and returns the longest delay among them.
 func requeueAfter(err error) (delay time.Duration, quiet bool) {
 	switch e := err.(type) {
 	case *ConflictError:

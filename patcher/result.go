@@ -1,16 +1,17 @@
 package patcher
 
-// Result says what a write did. An error comes with the empty Result.
+// Result says what a write did. It is empty if the write returned an error.
 type Result string
 
 const (
-	// ResultUnchanged: nothing differed from the base, and no request was sent.
+	// ResultUnchanged: there was nothing to send, so no request was made; or the API server accepted the write and stored
+	// nothing new, because it set a field back to its default or because the client makes dry runs only.
 	ResultUnchanged Result = "unchanged"
-	// ResultPatched: the write landed on the state that it was decided on.
+	// ResultPatched: the API server stored the write, on the version that it was decided on.
 	ResultPatched Result = "patched"
-	// ResultRebased: the write landed on a newer resourceVersion, found to differ in nothing that the decision rested on
-	// (see RebaseOnConflict).
+	// ResultRebased: the API server stored the write on a newer version, which differs from the base in nothing that the
+	// decision depends on. See RebaseOnConflict.
 	ResultRebased Result = "rebased"
-	// ResultGone: the object was being deleted when it was read, and is gone now. There is nothing left to write to.
+	// ResultGone: the object was being deleted when it was read, and no longer exists. There is nothing left to write to.
 	ResultGone Result = "gone"
 )

@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Retry reads the object live, runs mutate on a copy of it and writes the status that mutate leaves. After a conflict it
-// waits a little, reads live again and runs mutate again: the decision is made anew on the fresh object, never replayed.
-// If mutate fails, nothing is written and its error is returned.
+// Retry reads the object live, runs mutate on a copy of it, and writes the status that mutate leaves. After a conflict it waits
+// briefly, reads live again, and runs mutate again: the decision is made anew on the fresh object, and a diff is never
+// replayed. If mutate returns an error, nothing is written and Retry returns that error.
 //
-// Errors: mutate's; a *ConflictError when the attempts are used up; ErrDeleting, unless AllowDeleting; ErrNoLiveReader;
-// ErrPendingChanges if mutate changed more than the status; the API server's own.
+// Errors: mutate's; a *ConflictError when the attempts are used up; ErrDeleting, unless AllowDeleting is given;
+// ErrPendingChanges if mutate changed more than the status; ErrNoLiveReader; ErrUnknownOutcome; the API server's own.
 func (c *Client[T, S]) Retry(ctx context.Context, key client.ObjectKey, mutate func(T) error, opts ...RetryOption) (Result, error) {
 	t := c.begin(OperationRetry)
 	r := retry[T, S]{client: c, key: key, mutate: mutate, options: newRetryOptions(opts), tally: &t}
@@ -22,16 +22,18 @@ func (c *Client[T, S]) Retry(ctx context.Context, key client.ObjectKey, mutate f
 	return c.end(ctx, key, t, landed.result, err)
 }
 
-// RetryWith is Retry for a decision that also uses the patcher p, which is new: inside mutate it sets conditions on the
-// object of the current attempt, and what mutate registers with OnFlushed is called if that attempt lands. Afterwards p is
-// a patcher on the object that is returned: the state that landed.
+// RetryWith is Retry for a decision that also uses the patcher p, which must be new. Inside mutate, p sets conditions on the
+// object of the current attempt, and functions that mutate registers with OnFlushed are called if that attempt is stored.
+// Afterwards p is a patcher of the object that RetryWith returns: the state that was stored.
+//
+// Writing that object inside mutate, through p or any other way, is refused with ErrInsideMutate.
 func (c *Client[T, S]) RetryWith(ctx context.Context, key client.ObjectKey, p *Patcher[T, S], mutate func(T) error, opts ...RetryOption) (T, Result, error) {
 	t := c.begin(OperationRetry)
 	r := retry[T, S]{client: c, key: key, options: newRetryOptions(opts), tally: &t}
 	r.mutate = func(obj T) error {
 		p.open(c, obj, r.base)
 		p.onFlushed, p.problems = nil, nil
-		return p.decide(obj, mutate)
+		return mutate(obj)
 	}
 	landed, err := r.fromLive(ctx)
 	if err == nil {
@@ -50,16 +52,19 @@ func (c *Client[T, S]) RetryWith(ctx context.Context, key client.ObjectKey, p *P
 	return p.obj, result, nil
 }
 
-// Retry runs mutate on a copy of the object and writes the status that it leaves; after a conflict it reads live and runs
-// mutate again. It is for decisions that depend on nothing but the object. mutate may change the status only. The caller's
-// object changes only if Retry succeeds, and is then the state that landed; edits of the spec that were not saved stay, if
-// the spec has not changed on the server.
+// Retry runs mutate on a copy of the object and writes the status that it leaves. After a conflict it reads live and runs mutate
+// again. It is for decisions that depend on nothing but the object. mutate may change the status only.
 //
-// Errors: mutate's; a *ConflictError when the attempts are used up; ErrPendingChanges; ErrStaleBase; ErrReplaced;
-// ErrDeleting; ErrGenerationChanged; ErrNoLiveReader; the API server's own, such as a NotFound.
+// The caller's object changes only if Retry succeeds; it is then the state that was stored. Edits of the spec that were not
+// saved stay in it, unless AllowNewerGeneration let the spec change on the server.
+//
+// Errors: mutate's; a *ConflictError when the attempts are used up; ErrPendingChanges if status or metadata have unsaved edits,
+// or mutate changed more than the status; ErrStaleBase; ErrReplaced; ErrDeleting; ErrGenerationChanged; ErrInsideMutate;
+// ErrNoLiveReader; ErrUnknownOutcome; ErrInvalidCondition, after everything else was written; the API server's own, such as a
+// NotFound.
 func (p *Patcher[T, S]) Retry(ctx context.Context, mutate func(T) error, opts ...RetryOption) (Result, error) {
-	if p.inside {
-		return "", p.insideMutate("Retry")
+	if err := p.client.mayWrite("Retry", p.obj); err != nil {
+		return "", err
 	}
 	t := p.client.begin(OperationRetry)
 	result, err := p.retry(ctx, mutate, newRetryOptions(opts), &t)
@@ -79,8 +84,8 @@ func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retry
 	defer func() { p.active, p.generation = active, generation }()
 
 	r := retry[T, S]{client: p.client, key: p.key(), options: o, tally: t, fetched: &p.base.identity, body: p.obj, mutate: func(obj T) error {
-		p.active, p.generation = obj, obj.GetGeneration()
-		return p.decide(obj, mutate)
+		p.active, p.generation, p.problems = obj, obj.GetGeneration(), nil
+		return mutate(obj)
 	}}
 	landed, err := r.start(ctx, p.obj, p.base, p.refused != nil)
 	if err != nil {
@@ -97,13 +102,6 @@ func (p *Patcher[T, S]) retry(ctx context.Context, mutate func(T) error, o retry
 		p.flushed(&landed.before)
 	}
 	return landed.result, p.problem()
-}
-
-// decide runs mutate, during which the patcher's own operations make no sense.
-func (p *Patcher[T, S]) decide(obj T, mutate func(T) error) error {
-	p.inside, p.problems = true, nil
-	defer func() { p.inside = false }()
-	return mutate(obj)
 }
 
 // land makes what landed the base and the caller's object. Edits of the spec that the caller has not saved stay in the
@@ -201,7 +199,7 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 	}
 	r.base = b
 	work := r.client.kind.objectCopy(obj)
-	if err := r.mutate(work); err != nil {
+	if err := r.decide(work); err != nil {
 		return landed, nil, err
 	}
 	if err := r.client.onlyStatusChanged(obj, work); err != nil {
@@ -224,6 +222,15 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 		landed.result = ResultUnchanged // the server stored nothing, as in Flush
 	}
 	return landed, nil, nil
+}
+
+// decide runs mutate on work. The object of the patcher whose Retry this is must not be written meanwhile either.
+func (r *retry[T, S]) decide(work T) error {
+	held := work
+	if r.body != nil {
+		held = r.body.(T)
+	}
+	return r.client.kind.decide(work, held, r.mutate)
 }
 
 // mayWrite stops a Retry on an object that is not the one that was decided on any more.

@@ -1,10 +1,8 @@
 package patcher
 
 import (
-	"bytes"
 	"reflect"
 	"sync/atomic"
-	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,15 +71,41 @@ func (s *scratch[T]) ownersOf(m metadata) []metav1.OwnerReference {
 	return clip(s.owners)
 }
 
-// isUntouched reports whether mutate has replaced nothing in the object. It compares the memory of the two structs, which
-// share what they point to; a false that is wrong, for an equal string elsewhere, costs the time of a real diff.
+// isUntouched reports whether mutate has replaced nothing but what metadata.equals compares. What the two objects point to,
+// they share. A false that is wrong costs the time of a real diff.
 func (s *scratch[T]) isUntouched() bool {
-	size := reflect.TypeOf(s.work).Elem().Size()
-	return bytes.Equal(memoryOf(s.work, size), memoryOf(s.shown, size))
+	s.work.SetLabels(s.shown.GetLabels())
+	s.work.SetAnnotations(s.shown.GetAnnotations())
+	s.work.SetFinalizers(s.shown.GetFinalizers())
+	s.work.SetOwnerReferences(s.shown.GetOwnerReferences())
+	return sameMemory(reflect.ValueOf(s.work).Elem(), reflect.ValueOf(s.shown).Elem())
 }
 
-func memoryOf(obj any, size uintptr) []byte {
-	return unsafe.Slice((*byte)(reflect.ValueOf(obj).UnsafePointer()), size)
+// sameMemory reports whether two values are equal, and what is behind pointers, maps and slices is the same.
+func sameMemory(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !sameMemory(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		for i := range a.Len() {
+			if !sameMemory(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Slice:
+		return a.Pointer() == b.Pointer() && a.Len() == b.Len()
+	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return a.Pointer() == b.Pointer()
+	case reflect.Interface:
+		return a.IsNil() && b.IsNil() || !a.IsNil() && !b.IsNil() && a.Elem().Type() == b.Elem().Type() && sameMemory(a.Elem(), b.Elem())
+	}
+	return a.Equal(b)
 }
 
 // fill makes m the map of pairs, and returns nil for none.

@@ -138,8 +138,7 @@ func (r shapeReader) readInto(s *shape, t reflect.Type, addressable bool) {
 }
 
 func (r shapeReader) readMember(f jsonField, addressable bool) member {
-	key, _ := json.Marshal(f.name) // a string always marshals
-	m := member{name: f.name, key: string(key) + ":", index: f.index, omitted: f.omitted(), mergeKey: f.mergeKey}
+	m := member{name: f.name, key: keyText(f.name), index: f.index, omitted: f.omitted(), mergeKey: f.mergeKey}
 	m.nullable = !f.omitZero && !f.omitEmpty
 	// omitempty says nothing of a struct, which is never empty.
 	m.required = !f.omitZero && (!f.omitEmpty || f.t.Kind() == reflect.Struct || f.t.Kind() == reflect.Array && f.t.Len() > 0)

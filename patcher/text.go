@@ -67,6 +67,8 @@ func (m *member) text(v reflect.Value) ([]byte, error) {
 		return m.zero, nil
 	case m.quoted != nil:
 		return m.quotedText(v)
+	case m.shape.kind == scalar && m.shape.exact && v.Kind() == reflect.String:
+		return quote(v.String()), nil
 	case !v.CanInterface():
 		return m.shape.builtText(v)
 	case v.CanAddr():

@@ -124,8 +124,7 @@ func sortedKeys[V any](a, b map[string]V) []string {
 }
 
 func keyText(name string) string {
-	key, _ := json.Marshal(name) // a string always marshals
-	return string(key) + ":"
+	return string(quote(name)) + ":"
 }
 
 // diffText compares what is replaced whole, or has no Go type to look into.

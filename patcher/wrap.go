@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
@@ -48,7 +50,7 @@ func Wrap(c client.Client, mode Mode, kinds ...AnyKind) *WrappedClient {
 	if mode != Report && mode != Lock && mode != Refuse {
 		panic(fmt.Sprintf("statuspatcher: Wrap was given mode %d: pass patcher.Report, patcher.Lock or patcher.Refuse", mode))
 	}
-	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport()}
+	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport(), own: newOwnWrites()}
 }
 
 // NewClientFunc returns what the NewClient option of a manager takes: the client that the manager would have had, wrapped.
@@ -76,6 +78,7 @@ type WrappedClient struct {
 	kinds   kinds
 	options wrapOptions
 	report  *report
+	own     *ownWrites
 }
 
 // With returns a copy of the client that has the options; the client itself stays as it is. Both share what they remember and
@@ -151,8 +154,11 @@ func WithLiveReader(live client.Reader) WrapOption {
 // kinds are the registered kinds, bound to a client.
 type kinds struct {
 	byType map[reflect.Type]*boundKind
-	// byGroupKind finds objects whose Go type does not tell their kind. Kinds that the scheme does not know are missing.
+	// byGroupKind finds objects of other Go types and versions. Kinds that the scheme does not know are missing.
 	byGroupKind map[schema.GroupKind]*boundKind
+	scheme      *runtime.Scheme
+	// byList holds, for each type of list that was read, whether its items are of these kinds.
+	byList *sync.Map
 }
 
 type boundKind struct {
@@ -161,7 +167,7 @@ type boundKind struct {
 }
 
 func bindKinds(c client.Client, live client.Reader, all []AnyKind) kinds {
-	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}}
+	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}, scheme: c.Scheme(), byList: new(sync.Map)}
 	for _, kind := range all {
 		bound, empty := &boundKind{kind: kind, client: kind.bind(c, live, nil)}, kind.emptyObject()
 		k.byType[reflect.TypeOf(empty)] = bound
@@ -182,13 +188,17 @@ func (k kinds) all() (all []AnyKind) {
 // ofType returns the kind of a typed object, or nil.
 func (k kinds) ofType(obj any) *boundKind { return k.byType[reflect.TypeOf(obj)] }
 
-// of returns the kind of an object of any Go type, or nil. An unstructured object says its kind by itself.
+// of returns the kind of an object of any Go type, or nil: a typed one of another version, too, and an unstructured one, which says
+// its kind by itself.
 func (k kinds) of(obj client.Object) *boundKind {
 	if bound := k.ofType(obj); bound != nil {
 		return bound
 	}
-	if gvk := obj.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
-		return k.byGroupKind[gvk.GroupKind()]
+	gvk := obj.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() && k.scheme != nil {
+		if known, _, err := k.scheme.ObjectKinds(obj); err == nil {
+			gvk = known[0]
+		}
 	}
-	return nil
+	return k.byGroupKind[gvk.GroupKind()]
 }

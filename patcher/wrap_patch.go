@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +18,10 @@ type patchContent struct {
 	class BlindClass
 	// locked: the API server checks a resourceVersion. empty: there is nothing to change.
 	locked, empty bool
+	// lock is that version, for a merge patch.
+	lock string
+	// spec: it writes more than metadata and status. conditions: it writes nothing of the status but conditions.
+	spec, conditions bool
 }
 
 func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
@@ -41,20 +47,46 @@ func mergeContent(data []byte) (patchContent, error) {
 	if err := json.Unmarshal(data, &body); err != nil {
 		return content, fmt.Errorf("the status patch is not a JSON object: %w", err)
 	}
-	content.locked = versionIn(body["metadata"])
+	content.lock = versionIn(body["metadata"])
+	content.locked = content.lock != ""
+	content.spec = slices.ContainsFunc(slices.Collect(maps.Keys(body)), func(key string) bool { return key != "metadata" && key != "status" })
+	content.conditions = holdsConditionsOnly(body["status"])
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
 	return content, nil
 }
 
-// versionIn reports whether the JSON of an object's metadata has a resourceVersion that locks something.
-func versionIn(metadata json.RawMessage) bool {
+// holdsConditionsOnly reports whether the JSON of a status, or of an object in it, has no other fields than lists of conditions.
+func holdsConditionsOnly(object json.RawMessage) bool {
 	var fields map[string]json.RawMessage
-	return json.Unmarshal(metadata, &fields) == nil && isVersion(fields["resourceVersion"])
+	if json.Unmarshal(object, &fields) != nil || fields == nil {
+		return false
+	}
+	for name, value := range fields {
+		var list []json.RawMessage
+		isList := name == "conditions" && json.Unmarshal(value, &list) == nil
+		if !isList && !holdsConditionsOnly(value) {
+			return false
+		}
+	}
+	return true
 }
 
-func isVersion(value json.RawMessage) bool {
+// versionIn returns the resourceVersion in the JSON of an object's metadata, if that locks something.
+func versionIn(metadata json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(metadata, &fields) != nil {
+		return ""
+	}
+	return versionOf(fields["resourceVersion"])
+}
+
+// versionOf returns the version that a JSON value is, if that locks something.
+func versionOf(value json.RawMessage) string {
 	var version string
-	return json.Unmarshal(value, &version) == nil && !isNoVersion(version)
+	if json.Unmarshal(value, &version) != nil || isNoVersion(version) {
+		return ""
+	}
+	return version
 }
 
 // operation is one of a JSON patch.
@@ -70,7 +102,7 @@ const versionPath = "/metadata/resourceVersion"
 // jsonContent finds out whether the API server checks a version: one that the patch tests before it changes it, or the one that the
 // object has after the last operation.
 func jsonContent(data []byte) (patchContent, error) {
-	content := patchContent{data: data, class: BlindJSON}
+	content := patchContent{data: data, class: BlindJSON, spec: true}
 	var operations []operation
 	if err := json.Unmarshal(data, &operations); err != nil {
 		return content, fmt.Errorf("the status patch is not a list of JSON patch operations: %w", err)
@@ -80,7 +112,7 @@ func jsonContent(data []byte) (patchContent, error) {
 	for _, o := range operations {
 		switch {
 		case o.Op == "test" && o.Path == versionPath:
-			tested = tested || !touched && isVersion(o.Value)
+			tested = tested || !touched && versionOf(o.Value) != ""
 		case o.Op == "test":
 		case o.holdsVersion(o.Path):
 			touched, set = true, o.setsVersion()
@@ -105,12 +137,12 @@ func (o operation) setsVersion() bool {
 	}
 	switch o.Path {
 	case versionPath:
-		return isVersion(o.Value)
+		return versionOf(o.Value) != ""
 	case "/metadata":
-		return versionIn(o.Value)
+		return versionIn(o.Value) != ""
 	}
 	var body map[string]json.RawMessage
-	return json.Unmarshal(o.Value, &body) == nil && versionIn(body["metadata"])
+	return json.Unmarshal(o.Value, &body) == nil && versionIn(body["metadata"]) != ""
 }
 
 // lockedTo returns the patch with a version that the API server checks.

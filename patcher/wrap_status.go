@@ -10,9 +10,7 @@ import (
 )
 
 // Status implements client.StatusClient.
-func (w *WrappedClient) Status() client.SubResourceWriter {
-	return &wrappedStatus{SubResourceWriter: w.Client.Status(), client: w}
-}
+func (w *WrappedClient) Status() client.SubResourceWriter { return w.writerOf(w.Client.Status()) }
 
 // SubResource implements client.SubResourceClientConstructor.
 func (w *WrappedClient) SubResource(name string) client.SubResourceClient {
@@ -20,12 +18,12 @@ func (w *WrappedClient) SubResource(name string) client.SubResourceClient {
 	if name != "status" {
 		return c
 	}
-	return &wrappedSubResource{SubResourceReader: c, wrappedStatus: wrappedStatus{SubResourceWriter: c, client: w}}
+	return &wrappedSubResource{SubResourceReader: c, SubResourceWriter: w.writerOf(c)}
 }
 
 type wrappedSubResource struct {
 	client.SubResourceReader
-	wrappedStatus
+	client.SubResourceWriter
 }
 
 // wrappedStatus decides about each write of a status.
@@ -36,14 +34,14 @@ type wrappedStatus struct {
 
 // Update implements client.SubResourceWriter.
 func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
-	var options client.SubResourceUpdateOptions
-	options.ApplyOptions(opts)
+	options := updateOptions(opts)
 	sent := obj
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
 	}
+	lock := sent.GetResourceVersion()
 	update := func() error {
-		return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
+		return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -57,23 +55,46 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		s.client.report.passed(PassedLocked)
 		return update()
 	}
-	patch, err := kind.client.lockedPatch(sent)
+	unchanged, err := kind.client.isUnchanged(sent)
 	switch {
 	case err != nil || !kind.client.hasBaseMetadata(sent):
 		// What cannot be compared is sent as it is: the Update has its own lock.
 		s.client.report.passed(PassedLocked)
 		return update()
-	case patch == nil:
+	case unchanged:
 		s.client.report.passed(PassedUnchanged)
 		return nil
 	case !s.client.options.patchUpdates || options.SubResourceBody != nil:
 		s.client.report.passed(PassedLocked)
 		return update()
 	}
+	patch, err := kind.client.lockedPatch(sent)
+	if err != nil || patch == nil {
+		s.client.report.passed(PassedLocked)
+		return update()
+	}
 	s.client.report.passed(PassedPatchedUpdate)
-	return s.client.captureAnswer(obj, options.DryRun, func() error {
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error {
 		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
 	})
+}
+
+// updateOptions allocates nothing if there are none.
+func updateOptions(opts []client.SubResourceUpdateOption) client.SubResourceUpdateOptions {
+	if len(opts) == 0 {
+		return client.SubResourceUpdateOptions{}
+	}
+	var options client.SubResourceUpdateOptions
+	return *options.ApplyOptions(opts)
+}
+
+// patchOptions allocates nothing if there are none.
+func patchOptions(opts []client.SubResourcePatchOption) client.SubResourcePatchOptions {
+	if len(opts) == 0 {
+		return client.SubResourcePatchOptions{}
+	}
+	var options client.SubResourcePatchOptions
+	return *options.ApplyOptions(opts)
 }
 
 // patchOptionsOf are the options of an update for the patch that replaces it.
@@ -85,69 +106,79 @@ func patchOptionsOf(o client.SubResourceUpdateOptions) []client.SubResourcePatch
 
 // Patch implements client.SubResourceWriter.
 func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	var options client.SubResourcePatchOptions
-	options.ApplyOptions(opts)
+	options := patchOptions(opts)
 	sent := obj
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
 	}
-	patch, err := s.client.decide(ctx, sent, patch, options.FieldManager)
-	if err != nil || patch == nil {
+	d, err := s.client.decide(ctx, sent, patch, options.FieldManager)
+	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(obj, options.DryRun, func() error { return s.SubResourceWriter.Patch(ctx, obj, patch, opts...) })
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock, status: true, conditions: d.conditions}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
-// decide returns the patch to send instead, or nil if there is nothing to send.
-func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch client.Patch, fieldOwner string) (client.Patch, error) {
+// A decision is what to send instead of a patch.
+type decision struct {
+	// patch is nil if there is nothing to send.
+	patch client.Patch
+	// lock is the version that the API server compares, where that is known.
+	lock string
+	// conditions says that the caller has locked the patch, and that it writes nothing but conditions.
+	conditions bool
+}
+
+// decide returns what to send instead of a patch.
+func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch client.Patch, fieldOwner string) (decision, error) {
 	kind := w.kinds.of(obj)
 	if kind == nil {
 		w.report.passed(PassedOtherKind)
-		return patch, nil
+		return decision{patch: patch}, nil
 	}
 	if patch.Type() == types.ApplyPatchType {
 		w.sendBlind(ctx, blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: BlindApply, site: callSite()})
-		return patch, nil
+		return decision{patch: patch}, nil
 	}
 	content, err := contentOf(patch, obj)
 	switch {
 	case err != nil:
-		return nil, err
+		return decision{}, err
 	case content.class == "":
 		w.report.passed(PassedOtherFormat)
-		return patch, nil
+		return decision{patch: patch}, nil
 	case content.locked:
 		w.report.passed(PassedLocked)
-		return patch, nil
+		return decision{patch: patch, lock: content.lock, conditions: content.conditions}, nil
 	case content.empty && w.mode != Report:
 		w.report.passed(PassedUnchanged)
-		return nil, nil
+		return decision{}, nil
 	}
 	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
 	return w.onBlind(ctx, found, patch, content)
 }
 
 // onBlind does with a blind patch what the mode says.
-func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (client.Patch, error) {
+func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (decision, error) {
 	version := found.obj.GetResourceVersion()
 	switch {
 	case w.mode == Report || isNoVersion(version) || w.allows(found):
 		w.sendBlind(ctx, found)
-		return patch, nil
+		return decision{patch: patch}, nil
 	case w.mode == Refuse:
 		found.action = ActionRefused
 		w.blind(ctx, found)
-		return nil, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
+		return decision{}, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
 			"flush it with a generated patcher, or add client.MergeFromWithOptimisticLock{}",
 			found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), ErrBlindStatusWrite, found.class, found.site)
 	}
-	locked, err := content.lockedTo(version)
+	lock := w.lockFor(ctx, found, content.data)
+	locked, err := content.lockedTo(lock)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: adding the optimistic lock to a status patch: %w", found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), err)
+		return decision{}, fmt.Errorf("%s %s: adding the optimistic lock to a status patch: %w", found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), err)
 	}
 	found.action = ActionLocked
 	w.blind(ctx, found)
-	return client.RawPatch(patch.Type(), locked), nil
+	return decision{patch: client.RawPatch(patch.Type(), locked), lock: lock}, nil
 }
 
 // isNoVersion reports whether a resourceVersion locks nothing. Some kinds take zero for any version.

@@ -47,7 +47,7 @@ func TestWrongWrapper(t *testing.T) {
 		code            int
 	}{
 		{"example.com/cells/wrappers/status.Updat", "has no function Updat", exitFailed},
-		{"Updat", "no full name of a function", exitFailed},
+		{"Updat", "not the full name of a function", exitFailed},
 		{"example.com/elsewhere.Update", "no package that was loaded is, or imports, example.com/elsewhere", exitClean},
 	} {
 		code, _, stderr := runLint(t, "-audit", "-wrappers="+row.wrapper, "./wrappers/status")

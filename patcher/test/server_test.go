@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -309,6 +310,45 @@ func TestS16_FieldsThatTheGoTypeDoesNotKnow(t *testing.T) {
 		b.must(c.Status().Update(b.ctx, cell))
 		if status := read(b); status["newer"] != nil {
 			t.Errorf("the server has %v: the test above proves nothing", status)
+		}
+	})
+}
+
+// What no client can hold: with conversion None, the server prunes what the schema of the requested version does not have.
+func TestS16_AnOlderVersionUnderConversionNonePrunes(t *testing.T) {
+	flushed := func(t *testing.T, through schema.GroupVersionKind) map[string]any {
+		b := newBed(t)
+		stored := newerCell(b)
+		stored.SetGroupVersionKind(through)
+		if through == splitCells {
+			stored.SetAPIVersion(splitCells.Group + "/v2") // the storage version, which has the field
+		}
+		b.must(b.wire.Create(b.ctx, stored))
+		b.must(b.wire.Status().Patch(b.ctx, stored, client.RawPatch(types.MergePatchType, []byte(`{"status":{"newer":{"a":1}}}`))))
+		if status, _ := stored.Object["status"].(map[string]any); status["newer"] == nil {
+			t.Fatalf("the server has %v: it never stored the field", status)
+		}
+		w := &wire{}
+		w.WithWatch = server.Client(t, schemeWith(t, through), w.recorder.Wrap)
+		cell, p, err := v1status.NewCellStatusClient(w, w).Fetch(b.ctx, b.key)
+		b.must(err)
+		cell.Status.Phase = "Ready"
+		body := patchOf(t, w.during(func() { b.flush(p, patcher.ResultPatched) }))
+		if sent := body["status"].(map[string]any); len(sent) != 1 {
+			t.Errorf("sent %v, want the phase alone", sent)
+		}
+		b.must(b.wire.Get(b.ctx, b.key, stored))
+		status, _ := stored.Object["status"].(map[string]any)
+		return status
+	}
+	t.Run("rule: a field of the storage version is lost, though it was not sent", func(t *testing.T) {
+		if status := flushed(t, splitCells); status["newer"] != nil || status["phase"] != "Ready" {
+			t.Errorf("the server has %v: the documentation can promise more", status)
+		}
+	})
+	t.Run("control: where the requested version is the storage version, it is kept", func(t *testing.T) {
+		if status := flushed(t, newerCells); status["newer"] == nil || status["phase"] != "Ready" {
+			t.Errorf("the server has %v", status)
 		}
 	})
 }

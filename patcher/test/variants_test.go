@@ -16,10 +16,11 @@ import (
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 )
 
-// Two variants of the Cell's CRD, in groups of their own: one whose status has fields that our Go type does not know,
-// and one without the status subresource.
+// Three variants of the Cell's CRD, in groups of their own: one whose status has fields that our Go type does not know, one
+// that has such fields in its storage version only, with conversion None, and one without the status subresource.
 var (
 	newerCells = schema.GroupVersionKind{Group: "newer.statuspatcher.dev", Version: "v1", Kind: "Cell"}
+	splitCells = schema.GroupVersionKind{Group: "split.statuspatcher.dev", Version: "v1", Kind: "Cell"}
 	bareCells  = schema.GroupVersionKind{Group: "bare.statuspatcher.dev", Version: "v1", Kind: "Cell"}
 )
 
@@ -28,16 +29,23 @@ func variants() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := newer.Spec.Versions[0].Schema.OpenAPIV3Schema
-	status := root.Properties["status"]
-	keepUnknown(&status)
-	root.Properties["status"] = status
+	keepUnknownStatus(&newer.Spec.Versions[0])
+	split, err := cellCRD(splitCells.Group)
+	if err != nil {
+		return nil, err
+	}
+	storage := split.Spec.Versions[0].DeepCopy()
+	storage.Name = "v2"
+	keepUnknownStatus(storage)
+	split.Spec.Versions[0].Storage = false
+	split.Spec.Versions = append(split.Spec.Versions, *storage)
+	split.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 	bare, err := cellCRD(bareCells.Group)
 	if err != nil {
 		return nil, err
 	}
 	bare.Spec.Versions[0].Subresources = nil
-	return []*apiextensionsv1.CustomResourceDefinition{newer, bare}, nil
+	return []*apiextensionsv1.CustomResourceDefinition{newer, split, bare}, nil
 }
 
 func cellCRD(group string) (*apiextensionsv1.CustomResourceDefinition, error) {
@@ -51,6 +59,13 @@ func cellCRD(group string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	}
 	crd.Name, crd.Spec.Group = "cells."+group, group
 	return crd, nil
+}
+
+func keepUnknownStatus(version *apiextensionsv1.CustomResourceDefinitionVersion) {
+	root := version.Schema.OpenAPIV3Schema
+	status := root.Properties["status"]
+	keepUnknown(&status)
+	root.Properties["status"] = status
 }
 
 // keepUnknown stands for the fields that a newer schema has, at each level: what our Go type does not know is not pruned.

@@ -1,11 +1,17 @@
 // Package errflow follows the error of one call: is it returned, is the work queued again, or is it dropped? It asks
 // only about the case that the error is a conflict, so branches that a conflict cannot take are left out.
+//
+// It interprets the SSA form of the function with the call, path by path, with what is known about each value: that it
+// is the conflict, is not the zero value of its type, or is. Functions of the program that get errors are interpreted the
+// same way; callers are followed upwards.
 package errflow
 
 import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"golang.org/x/tools/go/ssa"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
@@ -24,38 +30,88 @@ type Outcome struct {
 // Others, whether a function's error can be the conflict of another write, too. Fresh says that each attempt of a retry
 // would write an object that it reads or makes, so that a conflict handed to a retry is not lost.
 type Follower struct {
-	Queues     Queues
-	Swallowers Swallowers
-	Rewrites   func(f *flow.Func, node ast.Node) bool
-	Others     func(f *flow.Func) bool
-	Fresh      bool
+	Rewrites func(f *flow.Func, node ast.Node) bool
+	Others   func(f *flow.Func) bool
+	Fresh    bool
+
+	bodies    *bodies
+	summaries summaries
+	queues    queues
 }
+
+// New is a follower that has looked at no function yet. Its copies share what they find out about functions.
+func New() Follower { return Follower{bodies: newBodies(), summaries: summaries{}, queues: queues{}} }
 
 // Follow is what becomes of the error that call returns in f.
 func (fo *Follower) Follow(f *flow.Func, call *ast.CallExpr) Outcome { return fo.follow(f, call, 0) }
 
 func (fo *Follower) follow(f *flow.Func, call *ast.CallExpr, depth int) Outcome {
-	w := &walk{fo: fo, f: f, site: call, start: newState()}
-	end := w.consume(call)
-	switch end {
-	case kept:
+	fn := fo.bodies.of(f)
+	site := siteOf(fn, call)
+	if site == nil {
+		return Outcome{} // it cannot run, or does not type-check
+	}
+	j := &judge{walk: fo.walk(f, fn, conflict, 0)}
+	w := j.walk
+	w.call, w.site, w.ends, w.lost = call, site, j.end, j.drop
+	if !w.start() {
 		return Outcome{}
-	case returned:
-		w.out.Returned = true
-	case walked:
-		for _, s := range w.arrivals(call) {
-			w.runIn(s)
+	}
+	j.out.Tested = w.tested
+	if j.again {
+		j.out.Dropped = false
+	}
+	return fo.above(f, j, depth)
+}
+
+func (fo *Follower) walk(f *flow.Func, fn *ssa.Function, err fact, depth int) *walk {
+	if fo.bodies.shapes[fn] == nil {
+		fo.bodies.shapes[fn] = newShape(fn)
+	}
+	return &walk{fo: fo, f: f, built: fo.bodies.built(f.Pkg), shape: fo.bodies.shapes[fn], error: err, depth: depth,
+		entered: map[string]bool{}, kept: func() {}, lost: func(token.Pos) {}}
+}
+
+// siteOf is the instruction of a call.
+func siteOf(fn *ssa.Function, call *ast.CallExpr) ssa.CallInstruction {
+	if fn == nil {
+		return nil
+	}
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if c, ok := in.(ssa.CallInstruction); ok && c.Common().Pos() == call.Lparen {
+				return c
+			}
 		}
 	}
-	if w.again {
-		w.out.Dropped = false
+	return nil
+}
+
+// start walks from the function's entry, so that what holds where the write runs is known; where there are too many ways
+// to it, from the write, with what the conditions around it say. False if there are too many ways behind it, too.
+func (w *walk) start() bool {
+	w.run(w.site.Parent().Blocks[0], 0, newState())
+	if !w.over {
+		return true
 	}
-	return fo.above(f, w, depth)
+	w.entered, w.over = map[string]bool{}, false
+	s, b := newState(), w.site.Block()
+	for inner := b; inner.Idom() != nil; inner = inner.Idom() {
+		if cond, ok := inner.Idom().Instrs[len(inner.Idom().Instrs)-1].(*ssa.If); ok && len(inner.Preds) == 1 {
+			s.assume(cond.Cond, truth(inner == inner.Idom().Succs[0]))
+		}
+	}
+	for i, in := range b.Instrs {
+		if in == w.site.(ssa.Instruction) {
+			w.run(b, i, s)
+		}
+	}
+	return !w.over
 }
 
 // above adds what callers do with what the function returns.
-func (fo *Follower) above(f *flow.Func, w *walk, depth int) Outcome {
-	out := w.out
+func (fo *Follower) above(f *flow.Func, j *judge, depth int) Outcome {
+	out := j.out
 	if out.Dropped {
 		return out
 	}
@@ -67,7 +123,7 @@ func (fo *Follower) above(f *flow.Func, w *walk, depth int) Outcome {
 			out.Dropped, out.At = up.Dropped, up.At
 		}
 	}
-	if w.told && !out.Dropped {
+	if j.told && !out.Dropped {
 		out.At, out.Dropped = fo.resultDropped(f)
 	}
 	return out
@@ -141,105 +197,17 @@ func returnsError(pkg *flow.Package, call *ast.CallExpr) bool {
 	return kube.IsError(t)
 }
 
-type consumption int
-
-const (
-	kept     consumption = iota // goes where it cannot be followed: not dropped
-	returned                    // is returned at once
-	walked                      // is in the start state, or dropped there
-	lost                        // was dropped
-)
-
-// consume says what the statement around the call does with its error, and prepares the start state.
-func (w *walk) consume(call ast.Node) consumption {
-	n := call
-	for {
-		p := w.f.Parent(n)
-		switch x := p.(type) {
-		case *ast.ParenExpr, *ast.BinaryExpr, *ast.UnaryExpr:
-			if e, ok := x.(ast.Expr); ok && w.isCondition(e) {
-				w.cond = e
-				return walked
-			}
-			n = p
-		case *ast.CallExpr:
-			switch {
-			case w.isLog(x):
-				w.from = x
-				return walked
-			case w.swallows(x, func(a ast.Expr) bool { return contains(a, call) }):
-				w.drop(x.Pos())
-				return lost
-			case returnsError(w.f.Pkg, x) || isAppend(w.f.Pkg, x):
-				n = x
-			case w.isCondition(x):
-				w.cond = x
-				return walked
-			default:
-				return kept
-			}
-		case *ast.ReturnStmt:
-			return returned
-		case *ast.ExprStmt, *ast.DeferStmt, *ast.GoStmt:
-			w.from = p
-			return walked
-		case *ast.AssignStmt:
-			return w.assigned(x, n)
-		case *ast.ValueSpec:
-			w.from = x
-			if len(x.Names) > 0 {
-				if v, ok := w.f.Pkg.Info.Defs[x.Names[len(x.Names)-1]].(*types.Var); ok {
-					w.start.tainted[v] = true
-				}
-			}
-			return walked
-		default:
-			if e, ok := n.(ast.Expr); ok && w.isCondition(e) {
-				w.cond = e
-				return walked
-			}
-			return kept
-		}
-	}
-}
-
-// assigned: the error is the last value on the right, so it goes to the last variable on the left.
-func (w *walk) assigned(a *ast.AssignStmt, rhs ast.Node) consumption {
-	w.from = a
-	lhs := a.Lhs[len(a.Lhs)-1]
-	if len(a.Lhs) == len(a.Rhs) {
-		for i, r := range a.Rhs {
-			if r == rhs {
-				lhs = a.Lhs[i]
-			}
-		}
-	}
-	id, ok := ast.Unparen(lhs).(*ast.Ident)
-	if !ok {
-		return kept
-	}
-	if id.Name == "_" {
-		return walked
-	}
-	v := w.f.Pkg.Var(id)
-	if v == nil || w.f.Pkg.Owner(v) != w.f {
-		return kept
-	}
-	w.start.tainted[v] = true
-	return walked
-}
-
-// isCondition reports whether e is a leaf condition of the graph.
-func (w *walk) isCondition(e ast.Expr) bool {
-	p := w.f.At(e)
-	return p.Valid() && p.Node() == ast.Node(e) && p.Branches()
-}
-
-func isAppend(pkg *flow.Package, call *ast.CallExpr) bool {
-	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
-	if !ok {
+// asksConflict: a function that reports whether its error is a conflict, and not whether it is one of several reasons.
+func asksConflict(d *flow.Func) bool {
+	sig := d.Signature()
+	if sig == nil || sig.Results().Len() != 1 || sig.Results().At(0).Type().String() != "bool" {
 		return false
 	}
-	b, ok := pkg.Info.Uses[id].(*types.Builtin)
-	return ok && b.Name() == "append"
+	asks, others := false, false
+	d.EachCall(d.Body(), func(c *ast.CallExpr) {
+		fn := d.Pkg.Callee(c)
+		asks = asks || kube.IsConflictCheck(fn)
+		others = others || kube.IsOtherReasonCheck(fn)
+	})
+	return asks && !others
 }

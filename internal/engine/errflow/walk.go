@@ -2,312 +2,268 @@ package errflow
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"strconv"
+
+	"golang.org/x/tools/go/ssa"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
 
+// walk goes every way through a function that control can take when the error of a write is a conflict.
 type walk struct {
 	fo      *Follower
 	f       *flow.Func
-	site    *ast.CallExpr
-	from    ast.Node // the statement that consumes the error
-	cond    ast.Expr // or the condition that does
-	start   *state
-	out     Outcome
-	success map[*ast.ReturnStmt]bool // returns that the way without an error reaches; nil until asked
-	probing bool                     // on that way
-	again   bool                     // some way asks for another attempt
-	told    bool                     // some way says so by the result of a reconcile
+	built   *built
+	shape   *shape
+	call    *ast.CallExpr       // the write, or the call that hands its error up
+	site    ssa.CallInstruction // the same; nil in a function that gets the conflict
+	error   fact                // of the write: a conflict, or zero to see what success does
+	depth   int                 // of functions looked into
+	entered map[string]bool
+	over    bool // there are too many ways
+	tested  token.Pos
+	ends    func(ret *ssa.Return, s *state) // a way out with the error at hand
+	lost    func(at token.Pos)              // a way on which nothing can take the error
+	kept    func()                          // a way on which the error went where it cannot be followed, or a requeue was asked for
 }
 
-// runIn walks from the call in one of the states in which control reaches it.
-func (w *walk) runIn(known *state) {
-	start := w.start
-	defer func() { w.start = start }()
-	w.start = start.clone()
-	for v := range known.nonNil {
-		if !start.tainted[v] {
-			w.start.nonNil[v] = true
-		}
-	}
-	w.run()
-}
-
-func (w *walk) run() {
-	at := w.from
-	if w.cond != nil {
-		at = w.cond
-	}
-	p := w.f.At(at)
-	if !p.Valid() {
+func (w *walk) enter(b, from *ssa.BasicBlock, s *state) {
+	s = s.clone()
+	w.phis(b, from, s)
+	s.forget(w.shape, b)
+	key := strconv.Itoa(b.Index) + ":" + s.key()
+	if w.over || w.entered[key] {
 		return
 	}
-	seen := map[string]bool{}
-	if w.cond != nil {
-		w.branch(p, w.start, seen)
-		return
-	}
-	if _, isDefer := at.(*ast.DeferStmt); isDefer {
-		w.drop(at.Pos())
-		return
-	}
-	w.block(p.Next(), w.start, seen)
+	w.entered[key] = true
+	w.over = len(w.entered) > limits.States
+	w.run(b, 0, s)
 }
 
-// block walks on from p to the end of its block and into the blocks after it.
-func (w *walk) block(p flow.Point, s *state, seen map[string]bool) {
-	for ; p.InBlock(); p = p.Next() {
-		n := p.Node()
-		if p.Branches() && p.LastInBlock() {
-			w.branch(p, s, seen)
-			return
-		}
-		if ret, ok := n.(*ast.ReturnStmt); ok {
-			w.ret(ret, s)
-			return
-		}
-		if !w.step(n, s) {
-			return
+// phis gives the phis of b what they have on the way from a block before it, all at once.
+func (w *walk) phis(b, from *ssa.BasicBlock, s *state) {
+	edge := 0
+	for i, p := range b.Preds {
+		if p == from {
+			edge = i
 		}
 	}
-	for _, next := range p.Successors() {
-		w.enter(next, s.clone(), seen)
-	}
-}
-
-func (w *walk) enter(p flow.Point, s *state, seen map[string]bool) {
-	key := p.BlockKey() + ":" + s.key()
-	if seen[key] {
-		return
-	}
-	seen[key] = true
-	w.block(p, s, seen)
-}
-
-// branch goes only where a conflict can go.
-func (w *walk) branch(p flow.Point, s *state, seen map[string]bool) {
-	cond := p.Node().(ast.Expr)
-	if contains(cond, w.site) && p.Node() != ast.Node(w.cond) {
-		return
-	}
-	if w.fo.Rewrites != nil && !w.probing && p.Node() != ast.Node(w.cond) && w.fo.Rewrites(w.f, cond) {
-		return
-	}
-	yes, no := w.truth(cond, s)
-	next := p.Successors()
-	if yes && len(next) > 0 {
-		w.enter(next[0], w.knowing(s, cond, token.NEQ), seen)
-	}
-	if no && len(next) > 1 {
-		w.enter(next[1], w.knowing(s, cond, token.EQL), seen)
-	}
-}
-
-// knowing is the state with the errors that cond, true for NEQ and false for EQL, shows not to be nil.
-func (w *walk) knowing(s *state, cond ast.Expr, op token.Token) *state {
-	t := s.clone()
-	note := func(v *types.Var) {
-		if !t.tainted[v] {
-			t.nonNil[v] = true
-		}
-	}
-	w.eachConjunct(cond, op, note)
-	// Where one side of && is sure to be true, it is the other one that is false.
-	if b, ok := ast.Unparen(cond).(*ast.BinaryExpr); ok && op == token.EQL && b.Op == token.LAND {
-		if _, no := w.truth(b.X, s); !no {
-			w.eachConjunct(b.Y, op, note)
-		}
-		if _, no := w.truth(b.Y, s); !no {
-			w.eachConjunct(b.X, op, note)
-		}
-	}
-	return t
-}
-
-// step is one statement; false ends the way without loss.
-func (w *walk) step(n ast.Node, s *state) bool {
-	if contains(n, w.site) {
-		return false // the write again: a retry, or the next item of a loop whose end is walked, too
-	}
-	if !w.probing && w.cancelled(n) {
-		return false
-	}
-	if !w.probing && w.fo.Rewrites != nil && w.fo.Rewrites(w.f, n) && !contains(n, w.site) {
-		return false
-	}
-	switch n := n.(type) {
-	case *ast.AssignStmt:
-		return w.assign(n, s)
-	case *ast.ValueSpec:
-		for i, name := range n.Names {
-			if v, ok := w.f.Pkg.Info.Defs[name].(*types.Var); ok && i < len(n.Values) && w.mentions(n.Values[i], s) {
-				s.tainted[v] = true
-			}
-		}
-	case *ast.ExprStmt:
-		if call, ok := ast.Unparen(n.X).(*ast.CallExpr); ok {
-			return w.call(call, s)
-		}
-	case *ast.SendStmt:
-		return w.probing || !w.mentions(n.Value, s) && !kube.IsGenericEvent(w.f.Pkg.TypeOf(n.Value))
-	}
-	return !w.requeues(n)
-}
-
-// cancelled: the way is taken when the context ends, and with it all work that could be queued.
-func (w *walk) cancelled(n ast.Node) bool {
-	e, ok := n.(*ast.ExprStmt)
-	if !ok {
-		return false
-	}
-	recv, ok := ast.Unparen(e.X).(*ast.UnaryExpr)
-	if !ok || recv.Op != token.ARROW {
-		return false
-	}
-	call, ok := ast.Unparen(recv.X).(*ast.CallExpr)
-	return ok && kube.IsFunc(w.f.Pkg.Callee(call), "context", "Done")
-}
-
-// call is a call as a statement: to a log the error is dropped, to anything unknown it is handed over.
-func (w *walk) call(call *ast.CallExpr, s *state) bool {
-	if w.requeues(call) {
-		return false
-	}
-	if w.probing || w.isLog(call) {
-		return true
-	}
-	for _, a := range call.Args {
-		if w.mentions(a, s) {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *walk) assign(a *ast.AssignStmt, s *state) bool {
-	if w.requeues(a) {
-		return false
-	}
-	w.assertion(a, s)
-	for i, lhs := range a.Lhs {
-		rhs := a.Rhs[0]
-		if len(a.Lhs) == len(a.Rhs) {
-			rhs = a.Rhs[i]
-		}
-		tainted := w.mentions(rhs, s) && !w.isLogExpr(rhs)
-		id, ok := ast.Unparen(lhs).(*ast.Ident)
+	before := s.clone()
+	for _, in := range b.Instrs {
+		phi, ok := in.(*ssa.Phi)
 		if !ok {
-			if asksRequeue(w.f, lhs) || tainted && !w.probing {
-				return false
+			return
+		}
+		s.redefine(phi)
+		if v := phi.Edges[edge]; b.Dominates(from) {
+			s.note(phi, before.of(v)) // the value is from the turn of the loop before, and is made of this phi, perhaps
+		} else {
+			s.mean(phi, before.root(v))
+		}
+	}
+}
+
+// run goes on from the i-th instruction of b.
+func (w *walk) run(b *ssa.BasicBlock, i int, s *state) {
+	for ; i < len(b.Instrs); i++ {
+		switch in := b.Instrs[i].(type) {
+		case ssa.CallInstruction:
+			for _, next := range w.calls(in, s) {
+				w.run(b, i+1, next)
 			}
+			return
+		case *ssa.If:
+			w.branch(b, in, s)
+			return
+		case *ssa.Jump:
+			w.enter(b.Succs[0], b, s)
+			return
+		case *ssa.Return:
+			if s.after {
+				w.ends(in, s)
+			}
+			return
+		case *ssa.Store:
+			if !w.store(in, s) {
+				w.keep(s)
+				return
+			}
+		case *ssa.MapUpdate:
+			if !w.put(in.Map, in.Value, s) {
+				w.keep(s)
+				return
+			}
+		case *ssa.Send:
+			if s.of(in.X) == conflict || s.after && kube.IsGenericEvent(in.X.Type()) {
+				w.keep(s)
+				return
+			}
+		case ssa.Value:
+			if !w.value(in, s) {
+				return
+			}
+		}
+	}
+}
+
+func (w *walk) keep(s *state) {
+	if s.after {
+		w.kept()
+	}
+}
+
+func (w *walk) branch(b *ssa.BasicBlock, in *ssa.If, s *state) {
+	cond := s.of(in.Cond)
+	for i, f := range []fact{set, zero} {
+		if cond != unknown && cond != f {
 			continue
 		}
-		v := w.f.Pkg.Var(id)
-		if v == nil {
-			continue
+		next := s.clone()
+		if next.assume(in.Cond, f) {
+			w.enter(b.Succs[i], b, next)
 		}
-		if kube.IsResult(v.Type()) && w.isResult(v) && w.resultRequeues(rhs) && !w.probing {
-			return false // the function, or the one around it, asks for another attempt
+	}
+}
+
+// value is an instruction that makes a value; false ends the way.
+func (w *walk) value(v ssa.Value, s *state) bool {
+	if _, phi := v.(*ssa.Phi); phi {
+		return true
+	}
+	if x, ok := v.(*ssa.Extract); ok {
+		if _, call := x.Tuple.(*ssa.Call); call {
+			return true // noted with the call
 		}
-		if w.f.Pkg.Owner(v) != w.f {
-			if tainted && !w.probing {
-				return false // a variable of the function around: it is looked at there
-			}
-			continue
+	}
+	s.redefine(v)
+	switch x := v.(type) {
+	case *ssa.Alloc:
+		s.cells[x] = content{value: ssa.NewConst(nil, x.Type().Underlying().(*types.Pointer).Elem())}
+		return true
+	case *ssa.UnOp:
+		if x.Op == token.ARROW && s.after && isDone(x.X) {
+			return false // the context has ended, and with it all work that could be queued
 		}
-		made := isErrorType(v.Type()) && w.neverNil(rhs, s, 0)
-		delete(s.nonNil, v)
-		switch {
-		case tainted && holdsError(v.Type()):
-			s.tainted[v] = true
-		case !tainted:
-			delete(s.tainted, v)
-			if made {
-				s.nonNil[v] = true
-			}
+		if x.Op == token.MUL && w.load(x, s) {
+			return true
 		}
+		if _, global := x.X.(*ssa.Global); x.Op == token.MUL && !global {
+			s.note(x, s.part(x.X))
+			return true
+		}
+	}
+	s.note(v, s.of(v))
+	return true
+}
+
+// load gives a load of a variable its content, and reports whether it is one.
+func (w *walk) load(x *ssa.UnOp, s *state) bool {
+	switch x.X.(type) {
+	case *ssa.Alloc, *ssa.FreeVar:
+	default:
+		return false
+	}
+	c, known := s.cells[x.X]
+	switch {
+	case !known:
+		s.cells[x.X] = content{value: x}
+	case c.value != nil:
+		s.mean(x, c.value)
+	default:
+		s.note(x, c.fact)
 	}
 	return true
 }
 
-// assertion: a conflict is an API status and no other type of error.
-func (w *walk) assertion(a *ast.AssignStmt, s *state) {
-	if len(a.Lhs) != 2 || len(a.Rhs) != 1 {
-		return
+// store is an assignment; false if the conflict goes where it cannot be followed, or if it asks for another attempt.
+func (w *walk) store(in *ssa.Store, s *state) bool {
+	f := s.of(in.Val)
+	if w.asksRequeue(in, f) && s.after {
+		return false
 	}
-	v := w.f.Pkg.Var(a.Lhs[1])
-	if v == nil {
-		return
-	}
-	delete(s.no, v)
-	ta, ok := ast.Unparen(a.Rhs[0]).(*ast.TypeAssertExpr)
-	if ok && ta.Type != nil && w.mentions(ta.X, s) && !isAPIStatus(w.f.Pkg.TypeOf(ta.Type)) {
-		s.no[v] = true
-	}
-}
-
-func isAPIStatus(t types.Type) bool {
-	n := kube.Named(t)
-	return t == nil || n == nil || kube.PkgPath(n.Obj()) == kube.ErrorsPath || types.IsInterface(t)
-}
-
-// holdsError: what is made of an error and is not one of these (a message, a bool) no longer carries it.
-func holdsError(t types.Type) bool {
-	if kube.IsError(t) {
+	switch at := in.Addr.(type) {
+	case *ssa.Alloc:
+		s.cells[at] = content{value: s.root(in.Val)}
+		return true
+	case *ssa.FreeVar:
+		if f == conflict {
+			return false // a variable of the function around: it is looked at there
+		}
+		s.cells[at] = content{value: s.root(in.Val)}
 		return true
 	}
-	if s, ok := t.Underlying().(*types.Slice); ok {
-		return kube.IsError(s.Elem())
+	if cell, ok := variable(in.Addr).(*ssa.Alloc); ok {
+		w.fill(cell, in.Val, f, s)
+		return true
 	}
-	_, iface := t.Underlying().(*types.Interface)
-	_, ptr := t.Underlying().(*types.Pointer)
-	return iface || ptr
+	return w.put(container(in.Addr), in.Val, s)
 }
 
-func (w *walk) mentions(e ast.Node, s *state) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if n == ast.Node(w.site) && w.cond != nil {
-			found = true
-		}
-		if call, ok := n.(*ast.CallExpr); ok && w.swallows(call, func(a ast.Expr) bool { return w.mentions(a, s) }) {
-			return false
-		}
-		if id, ok := n.(*ast.Ident); ok {
-			if v, ok := w.f.Pkg.Info.Uses[id].(*types.Var); ok && s.tainted[v] {
-				found = true
-			}
-		}
-		return !found
-	})
-	return found
-}
-
-func contains(n, inner ast.Node) bool {
-	return n.Pos() <= inner.Pos() && inner.End() <= n.End()
-}
-
-// drop notes a place where the conflict is dropped. The one that stands next behind the write explains most.
-func (w *walk) drop(at token.Pos) {
-	if !w.out.Dropped || w.behind(at) && (!w.behind(w.out.At) || at < w.out.At) {
-		w.out.Dropped, w.out.At = true, at
+// fill is an assignment to a part of a variable.
+func (w *walk) fill(cell *ssa.Alloc, val ssa.Value, f fact, s *state) {
+	switch had := s.content(cell); {
+	case f == conflict || had == conflict:
+		s.cells[cell] = content{fact: conflict}
+	case (kube.IsResult(cell.Type()) && f != zero) || isErrorType(val.Type()) && f == set || had == set:
+		s.cells[cell] = content{fact: set} // a requeue is asked for, or one error of a list is not nil
+	case f != zero:
+		s.cells[cell] = content{}
 	}
 }
 
-func (w *walk) behind(at token.Pos) bool { return at >= w.site.Pos() }
-
-// isResult: a named result of the function, or of the one around a literal.
-func (w *walk) isResult(v *types.Var) bool {
-	for f := w.f; f != nil; f = f.Outer {
-		sig := f.Signature()
-		for i := 0; sig != nil && i < sig.Results().Len(); i++ {
-			if sig.Results().At(i) == v {
-				return true
-			}
-		}
+// put is an assignment to an element; false if the conflict goes where it cannot be followed.
+func (w *walk) put(into, val ssa.Value, s *state) bool {
+	if s.of(val) != conflict {
+		return true
+	}
+	into = s.root(into)
+	switch into.(type) {
+	case *ssa.MakeSlice, *ssa.MakeMap, *ssa.Call, *ssa.Slice:
+		s.note(into, conflict)
+		return true
 	}
 	return false
+}
+
+// asksRequeue: the assignment gives a result of the function around, or one that somebody else made, a requeue.
+func (w *walk) asksRequeue(in *ssa.Store, f fact) bool {
+	if f == zero {
+		return false
+	}
+	if fv, ok := in.Addr.(*ssa.FreeVar); ok {
+		return kube.IsResult(in.Val.Type()) && w.named(fv) != nil
+	}
+	field, ok := in.Addr.(*ssa.FieldAddr)
+	if !ok || !kube.IsResult(field.X.Type()) {
+		return false
+	}
+	if _, local := variable(field).(*ssa.Alloc); local {
+		return false // it is looked at where it is returned
+	}
+	name := field.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(field.Field).Name()
+	return name == "Requeue" || name == "RequeueAfter"
+}
+
+// named is the named result, of a function around, that a literal has captured; nil if it is none.
+func (w *walk) named(fv *ssa.FreeVar) *types.Var {
+	for f := w.f.Outer; f != nil; f = f.Outer {
+		sig := f.Signature()
+		for i := 0; sig != nil && i < sig.Results().Len(); i++ {
+			if r := sig.Results().At(i); r.Name() == fv.Name() && r.Pos() == fv.Pos() {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// isFalse: v is the constant false on this way.
+func isFalse(v ssa.Value, s *state) bool {
+	c, ok := s.root(v).(*ssa.Const)
+	return ok && c.Value != nil && c.Value.Kind() == constant.Bool && !constant.BoolVal(c.Value)
 }

@@ -31,6 +31,8 @@ type Package struct {
 	Files []*ast.File
 	Types *types.Package
 	Info  *types.Info
+	// TypeErrors are what is wrong with the code, if anything is.
+	TypeErrors []types.Error
 
 	prog      *Program
 	byNode    map[ast.Node]*Func

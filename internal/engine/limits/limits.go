@@ -15,13 +15,14 @@ const (
 
 	// ErrorCallers is how many callers up an error is followed. Reconcile is rarely further away from a write.
 	ErrorCallers = 4
-	// Arrivals bounds the states in which control can reach a call. Beyond it only the conditions around the call count,
-	// so that a function with dozens of error variables costs no more than others.
-	Arrivals = 256
-	// Makers is how many functions deep it is asked whether a function can return a nil error.
-	Makers = 2
-	// Logs is how many functions deep it is asked whether a function only logs what it gets.
-	Logs = 2
+	// States bounds what is looked at in one function: blocks, each with what is known when control enters it. Functions of
+	// real operators take up to some hundreds.
+	States = 4096
+	// ErrorCallees is how many functions deep it is followed what one makes of the errors that it gets.
+	ErrorCallees = 3
+	// (A write in the body of a loop over a function is not followed at all: the body is a function of its own, whose
+	// returns are those of the loop.)
+
 	// Queues is how many functions deep a call is searched for an Add to a work queue.
 	Queues = 3
 

@@ -11,7 +11,8 @@ import (
 func (c *Classifier) apply(f *Finding, obj ast.Expr) {
 	const blind = "the applied status carries no resourceVersion: field managers keep writers apart, but a decision made on an older read still lands"
 	if obj == nil {
-		f.set(Unknown, "what is applied cannot be found among the arguments")
+		f.unseen(hidden{"what is applied cannot be found among the arguments", f.Pos,
+			"the call spreads its arguments, or gets no object; an object or an apply configuration as an argument is seen"})
 		return
 	}
 	if kube.HasMethod(f.Site.Fn.Pkg.TypeOf(obj), "GetResourceVersion") {
@@ -36,8 +37,8 @@ func (c *Classifier) applyObject(f *Finding, obj ast.Expr, blind string) {
 		f.set(Locked, "the applied object carries a resourceVersion")
 	case c.stripsManagedFields(f, obj):
 		f.set(Locked, "the applied object was read, and its resourceVersion is still in it")
-	case o.unknown:
-		f.set(Unknown, "the applied object comes from code that cannot be seen; whether it carries a resourceVersion cannot be told")
+	case o.hidden.there():
+		f.unseen(o.hidden)
 	default:
 		f.set(Locked, "the applied object was read, and its resourceVersion is still in it")
 	}
@@ -77,8 +78,9 @@ func (c *Classifier) applyConfiguration(f *Finding, obj ast.Expr, blind string) 
 	switch {
 	case slice.version || c.setsVersionLater(f, obj):
 		f.set(Locked, "the apply configuration carries a resourceVersion")
-	case slice.param:
-		f.set(Unknown, "the apply configuration comes from callers that cannot be seen")
+	case slice.param != nil:
+		f.unseen(hidden{"the apply configuration is the parameter " + slice.param.Name() + ", whose callers cannot be seen", slice.param.Pos(),
+			"the parameter is declared here; its callers are seen if statuspatcher-lint is run on the packages that call it"})
 	default:
 		f.set(BlindApply, blind)
 	}

@@ -134,16 +134,14 @@ func (f *Finding) Verdict() Verdict {
 // Classifier classifies the sites of a program. It is for one goroutine.
 type Classifier struct {
 	tracker *object.Tracker
-	queues  errflow.Queues
-
-	swallowers errflow.Swallowers
-	sites      map[*ast.CallExpr]*site.Site
-	depth      int // of functions looked into
+	errors  errflow.Follower // what it remembers of the functions that it has looked into
+	sites   map[*ast.CallExpr]*site.Site
+	depth   int // of functions looked into
 }
 
 // New makes a classifier that knows about the sites; those of the whole program, if it sees that.
 func New(sites []*site.Site) *Classifier {
-	c := &Classifier{tracker: object.NewTracker(), queues: errflow.Queues{}, swallowers: errflow.Swallowers{}, sites: map[*ast.CallExpr]*site.Site{}}
+	c := &Classifier{tracker: object.NewTracker(), errors: errflow.New(), sites: map[*ast.CallExpr]*site.Site{}}
 	for _, s := range sites {
 		if s.Call != nil {
 			c.sites[s.Call] = s
@@ -174,7 +172,8 @@ func (c *Classifier) status(f *Finding) {
 	case s.Wrapper:
 		c.wrapper(f)
 	case s.Call == nil:
-		f.set(Unknown, "the writer's method is handed on as a value; where it is called cannot be seen")
+		f.unseen(hidden{"the writer's method is handed on as a value; where it is called cannot be seen", f.Pos,
+			"the method is taken here; a call in its place, or of a function that is declared, is seen"})
 	case s.Writer == kube.CreateOrPatch:
 		f.set(BlindMerge, "CreateOrPatch sends the status as a merge patch without the optimistic lock")
 		c.finish(f)
@@ -187,7 +186,8 @@ func (c *Classifier) status(f *Finding) {
 	case s.Verb == kube.Update:
 		c.update(f)
 	default:
-		f.set(Unknown, "creates through the status subresource, which is no ordinary write")
+		f.unseen(hidden{"the call creates through the status subresource, which no API server defines for status", f.Pos,
+			"the call is here; an Update, a Patch or an Apply is judged"})
 	}
 }
 

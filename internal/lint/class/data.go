@@ -3,6 +3,7 @@ package class
 import (
 	"go/ast"
 	"go/constant"
+	"go/types"
 	"regexp"
 	"strings"
 
@@ -16,7 +17,8 @@ import (
 func (c *Classifier) data(f *Finding) {
 	patchType, body := f.Site.Data()
 	if body == nil {
-		f.set(Unknown, "the patch's data cannot be found among the arguments")
+		f.unseen(hidden{"the patch's data cannot be found among the arguments", f.Pos,
+			"the call spreads its arguments, or names none of them data; a []byte argument is seen"})
 		return
 	}
 	c.raw(f, patchType, body, &flow.Frame{Fn: f.Site.Fn})
@@ -39,14 +41,14 @@ func (c *Classifier) rawBytes(g *Finding, kind string, body ast.Expr, fr *flow.F
 	}
 	slice := newSlice()
 	slice.expr(body, fr, 0)
-	g.empty = !slice.status && !slice.object && slice.open == ""
+	g.empty = !slice.status && !slice.object && !slice.open.there()
 	switch {
 	case slice.version:
 		g.set(Locked, "the patch carries a resourceVersion, or a test")
 	case slice.object && !slice.diff:
 		g.set(Locked, "the patch is a whole object that was read, its resourceVersion with it")
-	case slice.open != "":
-		g.set(Unknown, slice.open)
+	case slice.open.there():
+		g.unseen(slice.open)
 	case strings.HasSuffix(kind, "apply-patch+yaml"):
 		g.set(BlindApply, "the applied status carries no resourceVersion: field managers keep writers apart, but a decision made on an older read still lands")
 	default:
@@ -87,8 +89,8 @@ func (c *Classifier) rawMerge(g *Finding) {
 	switch {
 	case o.blind != "":
 		g.set(BlindJSON, "client.Merge sends an object without resourceVersion")
-	case o.unknown:
-		g.set(Unknown, "client.Merge sends the object whole; whether it carries a resourceVersion cannot be seen")
+	case o.hidden.there():
+		g.unseen(o.hidden)
 	default:
 		g.set(Locked, "client.Merge sends the object whole, its resourceVersion with it")
 	}
@@ -96,12 +98,12 @@ func (c *Classifier) rawMerge(g *Finding) {
 
 // dataSlice is all that the bytes of a patch are made from.
 type dataSlice struct {
-	version bool   // a resourceVersion, or a test
-	status  bool   // something of a status
-	object  bool   // an API object that was read
-	diff    bool   // a diff of two things, in which what is equal does not appear
-	param   bool   // a parameter whose callers cannot be seen
-	open    string // why not all of it could be seen
+	version bool       // a resourceVersion, or a test
+	status  bool       // something of a status
+	object  bool       // an API object that was read
+	diff    bool       // a diff of two things, in which what is equal does not appear
+	param   *types.Var // whose callers cannot be seen
+	open    hidden     // why not all of it could be seen
 	seen    map[ast.Node]bool
 }
 
@@ -117,11 +119,14 @@ func (d *dataSlice) expr(e ast.Expr, fr *flow.Frame, depth int) {
 	for _, v := range flow.Trace(e, fr, isCopyAt) {
 		switch v.Kind {
 		case flow.Parameter:
-			d.param = d.param || depth == 0
+			if depth == 0 {
+				d.param = v.Var
+			}
 			if kube.IsObject(v.Var.Type()) {
 				d.object = true
 			} else if isBytes(v.Var.Type().Underlying().String()) {
-				d.open = "the patch's data is the parameter " + v.Var.Name() + " of " + funcName(v.Frame.Fn) + ", whose callers cannot be seen"
+				d.open = hidden{"the patch's data is the parameter " + v.Var.Name() + " of " + funcName(v.Frame.Fn) + ", whose callers cannot be seen", v.Var.Pos(),
+					"the parameter is declared here; its callers are seen if statuspatcher-lint is run on the packages that call it"}
 			}
 			continue
 		case flow.Field, flow.Element, flow.Global:

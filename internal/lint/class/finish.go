@@ -45,7 +45,8 @@ func (c *Classifier) finish(f *Finding) {
 }
 
 func (c *Classifier) follower() *errflow.Follower {
-	return &errflow.Follower{Queues: c.queues, Swallowers: c.swallowers}
+	copied := c.errors
+	return &copied
 }
 
 // followerOf does not count as lost what a later write of the same object sends again.

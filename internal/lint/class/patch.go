@@ -27,7 +27,8 @@ func (c *Classifier) patch(f *Finding, patch ast.Expr) {
 		worst.worse(g)
 	}
 	if worst.Class == "" {
-		worst.set(Unknown, "the patch's source cannot be traced")
+		worst.unseen(hidden{"the patch's source cannot be traced", patch.Pos(),
+			"only nil, or what no caller chooses, was found for this; a patch that is made beside the write is seen"})
 	}
 	f.worse(worst)
 	c.finish(f)
@@ -41,21 +42,23 @@ func isNilExpr(e ast.Expr) bool {
 func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 	switch v.Kind {
 	case flow.Parameter:
-		g.set(Unknown, "the patch is the parameter "+v.Var.Name()+" of "+funcName(v.Frame.Fn)+", whose callers cannot be seen")
-		g.relate(v.Var.Pos(), "the parameter is declared here; its callers are seen if statuspatcher-lint is run on the packages that call it")
+		g.unseen(hidden{"the patch is the parameter " + v.Var.Name() + " of " + funcName(v.Frame.Fn) + ", whose callers cannot be seen", v.Var.Pos(),
+			"the parameter is declared here; its callers are seen if statuspatcher-lint is run on the packages that call it"})
 		return
 	case flow.Field:
-		g.set(Unknown, "the patch is the field "+v.Var.Name()+", which other code sets")
-		g.relate(v.Expr.Pos(), "the field is read here; a patch that is made in this package is seen")
+		g.unseen(hidden{"the patch is the field " + v.Var.Name() + ", which other code sets", v.Expr.Pos(),
+			"the field is read here; a patch that is made in this package is seen"})
 		return
 	case flow.Global:
 		c.globalPatch(g, v)
 		return
 	case flow.Element, flow.Opaque:
-		g.set(Unknown, "the patch's source cannot be traced")
+		at := g.Site.Patch().Pos()
 		if v.Expr != nil {
-			g.relate(v.Expr.Pos(), "it is an element of this, or comes through more calls than are followed; a patch made beside the write is seen")
+			at = v.Expr.Pos()
 		}
+		g.unseen(hidden{"the patch's source cannot be traced", at,
+			"it is an element of this, or comes through more calls than are followed; a patch that is made beside the write is seen"})
 		return
 	}
 	pkg := v.Frame.Fn.Pkg
@@ -64,7 +67,8 @@ func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 		return
 	}
 	if !ok {
-		g.set(Unknown, "the patch is a "+typeName(pkg.TypeOf(v.Expr))+", whose Data method decides what is sent")
+		g.unseen(hidden{"the patch has the type " + typeName(pkg.TypeOf(v.Expr)) + ", whose Data method decides what is sent", v.Expr.Pos(),
+			"the patch is made here; a Data method in the packages that are looked at is seen"})
 		return
 	}
 	fn := pkg.Callee(call)
@@ -77,8 +81,8 @@ func (c *Classifier) patchValue(g *Finding, v flow.Value) {
 		c.raw(g, call.Args[0], call.Args[1], v.Frame)
 		return
 	}
-	g.set(Unknown, "the patch is made by "+callName(call)+", whose code cannot be seen")
-	g.relate(call.Pos(), "this call makes it; a function of the packages that are looked at, or client.MergeFromWithOptions here, is seen")
+	g.unseen(hidden{"the patch is made by " + callName(call) + ", whose code cannot be seen", call.Pos(),
+		"this call makes it; a function of the packages that are looked at, or client.MergeFromWithOptions here, is seen"})
 }
 
 // globalPatch is client.Apply, client.Merge or a variable of somebody's own.
@@ -89,7 +93,8 @@ func (c *Classifier) globalPatch(g *Finding, v flow.Value) {
 	case kube.PkgPath(v.Var) == kube.ClientPath && v.Var.Name() == "Merge":
 		c.rawMerge(g)
 	default:
-		g.set(Unknown, "the patch is the package variable "+v.Var.Name())
+		g.unseen(hidden{"the patch is the package variable " + v.Var.Name() + ", which any code can set", v.Expr.Pos(),
+			"the variable is read here; a patch that is made in the function that writes is seen"})
 	}
 }
 
@@ -104,8 +109,8 @@ func (c *Classifier) mergeFrom(g *Finding, call *ast.CallExpr, v flow.Value) {
 	case capture.stale(c, g):
 	case c.aliased(g, base, call, v.Frame, capture):
 	case c.shallow(g, capture):
-	case why != "":
-		g.set(Unknown, why)
+	case why.there():
+		g.unseen(why)
 	case locked:
 		g.set(Locked, "the base's resourceVersion is in the patch")
 	case c.clearedOnBaseOnly(g.Site, base, v.Frame):
@@ -116,36 +121,39 @@ func (c *Classifier) mergeFrom(g *Finding, call *ast.CallExpr, v flow.Value) {
 	}
 }
 
-// lockOf says whether a MergeFromWithOptions asks for the lock; why is set if that cannot be told.
-func lockOf(call *ast.CallExpr, fr *flow.Frame) (locked bool, why string) {
+// lockOf says whether a MergeFromWithOptions asks for the lock; why is what hides it.
+func lockOf(call *ast.CallExpr, fr *flow.Frame) (locked bool, why hidden) {
 	pkg := fr.Fn.Pkg
 	if _, options := kube.MergeFrom(pkg.Callee(call)); !options {
-		return false, ""
+		return false, hidden{}
 	}
 	for _, arg := range call.Args[1:] {
 		if kube.IsLockOption(pkg.TypeOf(arg)) {
-			return true, ""
+			return true, hidden{}
 		}
 		l, w := lockIn(arg, fr)
 		if l {
-			return true, ""
+			return true, hidden{}
 		}
-		if w != "" {
+		if w.there() {
 			why = w
 		}
 	}
 	return false, why
 }
 
-func lockIn(arg ast.Expr, fr *flow.Frame) (locked bool, why string) {
+func lockIn(arg ast.Expr, fr *flow.Frame) (locked bool, why hidden) {
+	unseen := hidden{"whether the merge options ask for the lock cannot be seen", arg.Pos(),
+		"these options come from elsewhere; client.MergeFromWithOptimisticLock{} in this call is seen"}
 	for _, v := range flow.Trace(arg, fr, nil) {
 		pkg := v.Frame.Fn.Pkg
 		switch {
 		case v.Expr != nil && never(v.Frame, v.Expr):
 		case v.Expr != nil && kube.IsLockOption(pkg.TypeOf(v.Expr)):
-			return true, ""
+			return true, hidden{}
 		case v.Expr != nil && ownOption(pkg.TypeOf(v.Expr)):
-			why = "whether the option " + typeName(pkg.TypeOf(v.Expr)) + " sets the lock is decided in its method ApplyToMergeFrom"
+			why = hidden{"whether the option " + typeName(pkg.TypeOf(v.Expr)) + " sets the lock is decided in its method ApplyToMergeFrom", v.Expr.Pos(),
+				"the option is made here; client.MergeFromWithOptimisticLock{} beside it is seen"}
 		case v.Kind == flow.Zero:
 		case v.Kind == flow.Expression:
 			lit, isLit := v.Expr.(*ast.CompositeLit)
@@ -154,20 +162,20 @@ func lockIn(arg ast.Expr, fr *flow.Frame) (locked bool, why string) {
 			case isLit:
 				for _, e := range lit.Elts {
 					if kube.IsLockOption(pkg.TypeOf(e)) {
-						return true, ""
+						return true, hidden{}
 					}
 				}
 			case isCall && isBuiltin(pkg, appended, "append"):
 				for _, e := range appended.Args[1:] {
 					if kube.IsLockOption(pkg.TypeOf(e)) {
-						return true, ""
+						return true, hidden{}
 					}
 				}
 			default:
-				why = "whether the merge options ask for the lock cannot be seen"
+				why = unseen
 			}
 		default:
-			why = "whether the merge options ask for the lock cannot be seen"
+			why = unseen
 		}
 	}
 	return false, why

@@ -30,16 +30,16 @@ func (c *Classifier) update(f *Finding) {
 
 // origin is what the sources of a written object say about its resourceVersion.
 type origin struct {
-	blind   string // why it has none; empty unless the code shows it
-	pos     token.Pos
-	unknown bool // comes from code that cannot be seen
-	made    bool // some source is made here and never read
+	blind  string // why it has none; empty unless the code shows it
+	pos    token.Pos
+	hidden hidden // the code that it comes from, if that cannot be seen
+	made   bool   // some source is made here and never read
 }
 
 func (c *Classifier) origin(s *site.Site, obj ast.Expr) origin {
 	var o origin
 	if obj == nil {
-		return origin{unknown: true}
+		return origin{hidden: comesFrom(s.Node)}
 	}
 	if path := s.Fn.Path(obj); path != "" && c.clearedBefore(s, path) {
 		return origin{blind: "the object's resourceVersion is cleared before the write, so nothing is compared", pos: s.Node.Pos()}
@@ -57,7 +57,7 @@ func (c *Classifier) sources(s *site.Site, e ast.Expr, fr *flow.Frame, o *origin
 				c.made(s, e, v, o)
 			}
 		case v.Kind == flow.Parameter || v.Kind == flow.Opaque:
-			o.unknown = true
+			o.hidden = comesFromValue(v, e)
 		case v.Kind != flow.Expression || v.Expr == nil:
 		case isCopyAt(v.Expr, v.Frame) && depth < limits.Copies:
 			of, _ := isCopy(v.Frame.Fn.Pkg, v.Expr)
@@ -68,6 +68,20 @@ func (c *Classifier) sources(s *site.Site, e ast.Expr, fr *flow.Frame, o *origin
 			c.source(s, v, o)
 		}
 	}
+}
+
+// comesFrom is an object that a node in sight gets from code out of sight.
+func comesFrom(n ast.Node) hidden {
+	return hidden{"the object comes from code that cannot be seen; whether it carries a resourceVersion cannot be told", n.Pos(),
+		"the object comes from here; an object that is read, or made, in the packages that are looked at is seen"}
+}
+
+func comesFromValue(v flow.Value, e ast.Expr) hidden {
+	h := comesFrom(e)
+	if v.Var != nil {
+		h.pos = v.Var.Pos()
+	}
+	return h
 }
 
 // copyPath is the path of the variable that a copy is put into.
@@ -111,7 +125,7 @@ func (c *Classifier) source(s *site.Site, v flow.Value, o *origin) {
 			c.made(s, x, v, o)
 			return
 		}
-		o.unknown = true
+		o.hidden = comesFrom(x)
 	}
 }
 
@@ -119,12 +133,12 @@ func (c *Classifier) source(s *site.Site, v flow.Value, o *origin) {
 func (c *Classifier) made(s *site.Site, e ast.Expr, v flow.Value, o *origin) {
 	f := v.Frame.Fn
 	if contentFromElsewhere(e) {
-		o.unknown = true
+		o.hidden = comesFrom(e)
 		return
 	}
 	o.made = true
 	if t := f.Pkg.TypeOf(e); t != nil && !kube.IsObject(t) && kube.StatusField(t) == nil {
-		o.unknown = true // an interface's zero value, a wrapper
+		o.hidden = comesFrom(e) // an interface's zero value, a wrapper
 		return
 	}
 	if lit, ok := ast.Unparen(e).(*ast.CompositeLit); ok {

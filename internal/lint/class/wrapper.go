@@ -15,7 +15,8 @@ func (c *Classifier) wrapper(f *Finding) {
 	name := s.Callee.FullName()
 	decls := s.Fn.Pkg.Callees(s.Call)
 	if len(decls) == 0 {
-		f.set(Unknown, "the body of the wrapper "+name+" cannot be seen")
+		f.unseen(hidden{"the body of the wrapper " + name + " cannot be seen", f.Pos,
+			"the wrapper is called here; its body is seen if statuspatcher-lint is run on its package, too"})
 		return
 	}
 	worst := &Finding{Site: s, Fn: s.Fn}
@@ -23,12 +24,13 @@ func (c *Classifier) wrapper(f *Finding) {
 		c.wrapped(worst, &flow.Call{Expr: s.Call, In: s.Fn}, d, 0)
 	}
 	if worst.Class == "" {
-		f.set(Unknown, "no status write was found in the wrapper "+name)
+		f.unseen(hidden{"no status write was found in the wrapper " + name, decls[0].Node().Pos(),
+			"the wrapper is declared here; name the function that calls the client with -wrappers"})
 		return
 	}
 	f.worse(worst)
 	f.Kind = worst.Kind
-	f.Merge, f.Base = nil, nil // they belong to the write in the body, where they are mended
+	f.Merge, f.Base = nil, nil // they belong to the write in the body, where they are fixed
 	f.relate(worst.Pos, "the wrapper writes here")
 }
 

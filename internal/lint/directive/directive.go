@@ -17,9 +17,10 @@ type Directive struct {
 	Pos      token.Pos
 	Class    class.Class
 	Reason   string
-	Problem  string // why it is no good; it suppresses nothing then
+	Problem  string // what is wrong with it; it suppresses nothing then
 	Used     bool
 	line     int
+	beside   bool      // code stands on the same line
 	from, to token.Pos // the function that it stands on; none for a statement
 }
 
@@ -31,6 +32,7 @@ func Parse(fset *token.FileSet, file *ast.File) []*Directive {
 			docs[fd.Doc] = fd
 		}
 	}
+	code := codeLines(fset, file)
 	var out []*Directive
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -39,6 +41,7 @@ func Parse(fset *token.FileSet, file *ast.File) []*Directive {
 			}
 			d := parse(c)
 			d.line = fset.Position(c.Pos()).Line
+			d.beside = code[d.line]
 			if fd := docs[group]; fd != nil {
 				d.from, d.to = fd.Pos(), fd.End()
 			}
@@ -46,6 +49,26 @@ func Parse(fset *token.FileSet, file *ast.File) []*Directive {
 		}
 	}
 	return out
+}
+
+// codeLines are the lines on which code begins or ends.
+func codeLines(fset *token.FileSet, file *ast.File) map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.File:
+			return true
+		case *ast.CommentGroup, *ast.Comment:
+			return false
+		}
+		lines[fset.Position(n.End()).Line] = true
+		if fd, ok := n.(*ast.FuncDecl); ok {
+			n = fd.Type // a declaration starts at its comment
+		}
+		lines[fset.Position(n.Pos()).Line] = true
+		return true
+	})
+	return lines
 }
 
 func parse(c *ast.Comment) *Directive {
@@ -64,7 +87,7 @@ func parse(c *ast.Comment) *Directive {
 	case d.Class == "":
 		d.Problem = "the directive names no class: write //statuspatcher:allow CLASS -- REASON"
 	case !class.Known(d.Class):
-		d.Problem = fmt.Sprintf("the directive allows %q, which is no class", d.Class)
+		d.Problem = fmt.Sprintf("the directive allows %q, which is not a class", d.Class)
 	case !found || d.Reason == "":
 		d.Problem = fmt.Sprintf("the directive allows %s without a reason: write //statuspatcher:allow %s -- REASON", d.Class, d.Class)
 	}
@@ -80,7 +103,8 @@ func Apply(fset *token.FileSet, ds []*Directive, fs []*class.Finding) {
 				continue
 			}
 			onFunc := d.from.IsValid() && d.from <= f.Pos && f.Pos < d.to
-			onStmt := !d.from.IsValid() && d.line >= first-1 && d.line <= last
+			above := d.line == first-1 && !d.beside
+			onStmt := !d.from.IsValid() && (above || first <= d.line && d.line <= last)
 			if onFunc || onStmt {
 				d.Used = true
 				f.Allowed = d.Reason

@@ -35,7 +35,7 @@ func collect(fset *token.FileSet, items []Item) (edits, []Item) {
 	return all, done
 }
 
-// add takes over all edits, or none where one overlaps. An import that two fixes need, or a fix that mends several sites, is
+// add takes over all edits, or none where one overlaps. An import that two fixes need, or a fix for several sites, is
 // one edit.
 func (all edits) add(own edits) bool {
 	fresh := edits{}

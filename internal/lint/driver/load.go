@@ -72,7 +72,7 @@ func (l Load) Run() (*Module, error) {
 		if p.Types == nil || len(p.Syntax) == 0 {
 			continue
 		}
-		fp := &flow.Package{Fset: cfg.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo}
+		fp := &flow.Package{Fset: cfg.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo, TypeErrors: p.TypeErrors}
 		m.Packages = append(m.Packages, p)
 		m.Flow[p] = fp
 		flows = append(flows, fp)

@@ -1,4 +1,4 @@
-// Package fix says how findings are mended, in the first of these ways that can be shown to change nothing but the race:
+// Package fix says how findings are fixed, in the first of these ways that can be shown to change nothing but the race:
 //
 //   - move: read, base and writes of a function become Fetch and Flush of the generated patcher, in its helpers too, an update
 //     of a finalizer between them PatchMetadata;

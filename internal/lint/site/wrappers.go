@@ -44,7 +44,7 @@ func ParseWrapper(full string) (Wrapper, error) {
 }
 
 func badWrapper(full string) error {
-	return fmt.Errorf("wrapper %q is no full name of a function: expected example.com/op/status.Write or (*example.com/op/status.Writer).Write", full)
+	return fmt.Errorf("wrapper %q is not the full name of a function: expected example.com/op/status.Write or (*example.com/op/status.Writer).Write", full)
 }
 
 // In looks for the wrapper's package among pkg and what it imports: seen is false without it, and err says what the

@@ -48,7 +48,7 @@ func (r *Reconciler) elsewhere(ctx context.Context, cell, base *v1.Cell) error {
 }
 
 func (r *Reconciler) noClass(ctx context.Context, cell, base *v1.Cell) error {
-	//statuspatcher:allow blind-merg -- misspelt // want `the directive allows "blind-merg", which is no class`
+	//statuspatcher:allow blind-merg -- misspelt // want `the directive allows "blind-merg", which is not a class`
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // want `blind-merge: `
 }
 

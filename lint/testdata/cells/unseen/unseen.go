@@ -31,7 +31,7 @@ func (r *Reconciler) made(ctx context.Context, cell *v1.Cell) error {
 type data struct{ client.Patch }
 
 func (r *Reconciler) own(ctx context.Context, cell *v1.Cell) error {
-	return r.Status().Patch(ctx, cell, data{}) // want `unknown: the patch is a unseen.data, whose Data method decides what is sent`
+	return r.Status().Patch(ctx, cell, data{}) // want `unknown: the patch has the type unseen.data, whose Data method decides what is sent`
 }
 
 // Near miss of unknown: the caller is in sight.
@@ -68,5 +68,37 @@ func (r *Reconciler) madeInSight(ctx context.Context, cell *v1.Cell) error {
 // What an unstructured object is made of is not in sight.
 func Apply(ctx context.Context, c client.Client, content map[string]any) error {
 	u := &unstructured.Unstructured{Object: content}
-	return c.Status().Patch(ctx, u, client.Apply, client.FieldOwner("x")) // want `unknown: the applied object comes from code that cannot be seen`
+	return c.Status().Patch(ctx, u, client.Apply, client.FieldOwner("x")) // want `unknown: the object comes from code that cannot be seen`
+}
+
+var shared client.Patch
+
+func (r *Reconciler) global(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Patch(ctx, cell, shared) // want `unknown: the patch is the package variable shared`
+}
+
+type option struct{ lock bool }
+
+func (o option) ApplyToMergeFrom(in *client.MergeFromOptions) { in.OptimisticLock = o.lock }
+
+func (r *Reconciler) options(ctx context.Context, cell *v1.Cell) error {
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Ready"
+	return r.Status().Patch(ctx, cell, client.MergeFromWithOptions(base, option{true})) // want `unknown: whether the option unseen.option sets the lock is decided in its method`
+}
+
+func (r *Reconciler) value() func(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return r.Status().Update // want `unknown: the writer's method is handed on as a value`
+}
+
+func (r *Reconciler) creates(ctx context.Context, cell *v1.Cell) error {
+	return r.Status().Create(ctx, cell, cell) // want `unknown: the call creates through the status subresource`
+}
+
+func (r *Reconciler) Raw(ctx context.Context, cell *v1.Cell, data []byte) error {
+	return r.Status().Patch(ctx, cell, client.RawPatch("application/json-patch+json", data)) // want `unknown: the patch's data is the parameter data of Raw`
+}
+
+func (r *Reconciler) element(ctx context.Context, cell *v1.Cell, patches []client.Patch) error {
+	return r.Status().Patch(ctx, cell, patches[0]) // want `unknown: the patch's source cannot be traced`
 }

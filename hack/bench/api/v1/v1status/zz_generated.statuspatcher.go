@@ -13,11 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// workloadKind tells the runtime how to reach and compare the status of a Workload.
-var workloadKind = patcher.Kind[*v1.Workload, v1.WorkloadStatus]{
+// Kinds returns all kinds of this file.
+func Kinds() []patcher.AnyKind {
+	return []patcher.AnyKind{WorkloadKind}
+}
+
+// NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
+var NewClient = patcher.NewClientFunc(patcher.Lock, Kinds())
+
+// WorkloadKind tells the runtime how to reach and compare the status of a Workload.
+var WorkloadKind = &patcher.Kind[*v1.Workload, v1.WorkloadStatus]{
 	Name:               "Workload",
 	New:                func() *v1.Workload { return &v1.Workload{} },
-	Assign:             func(dst, src *v1.Workload) { *dst = *src },
+	Assign:             patcher.Assign[v1.Workload],
 	Status:             func(obj *v1.Workload) *v1.WorkloadStatus { return &obj.Status },
 	DeepCopyInto:       (*v1.WorkloadStatus).DeepCopyInto,
 	Equal:              equalWorkloadStatus,
@@ -27,30 +35,30 @@ var workloadKind = patcher.Kind[*v1.Workload, v1.WorkloadStatus]{
 }
 
 // WorkloadStatusClient reads objects of kind Workload and hands out the patchers that write their status.
-// It is safe for concurrent use; one serves a whole controller.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
 type WorkloadStatusClient struct {
 	client *patcher.Client[*v1.Workload, v1.WorkloadStatus]
 }
 
 // NewWorkloadStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
-// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics when either is nil.
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
 func NewWorkloadStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *WorkloadStatusClient {
-	return &WorkloadStatusClient{client: patcher.NewClient(&workloadKind, c, live, opts...)}
+	return &WorkloadStatusClient{client: patcher.NewClient(WorkloadKind, c, live, opts...)}
 }
 
 // Fetch reads the Workload and captures the base that its status will be written against.
-// When there is no such Workload, the error is the API server's, for which client.IgnoreNotFound answers nil.
-func (c *WorkloadStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Workload, *WorkloadStatusPatcher, error) {
+// If the Workload does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *WorkloadStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Workload, *WorkloadStatusPatcher, error) {
 	p := &WorkloadStatusPatcher{}
-	workload, err := c.client.Fetch(ctx, key, &p.patcher)
+	workload, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return workload, p, nil
 }
 
-// For captures the base from a Workload that the caller owns, such as a list item. The object of an informer event is
-// not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+// For captures the base from a Workload that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
 func (c *WorkloadStatusClient) For(workload *v1.Workload) (*WorkloadStatusPatcher, error) {
 	p := &WorkloadStatusPatcher{}
 	if err := c.client.For(workload, &p.patcher); err != nil {
@@ -59,9 +67,49 @@ func (c *WorkloadStatusClient) For(workload *v1.Workload) (*WorkloadStatusPatche
 	return p, nil
 }
 
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *WorkloadStatusClient) ForItems(items []v1.Workload) ([]*WorkloadStatusPatcher, error) {
+	patchers := make([]*WorkloadStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Workload into workload, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *WorkloadStatusClient) Get(ctx context.Context, key client.ObjectKey, workload *v1.Workload, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, workload, opts...)
+}
+
+// Flush writes what changed in Status since workload was read, in one request under the optimistic lock, for any Workload that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *WorkloadStatusClient) Flush(ctx context.Context, workload *v1.Workload) (patcher.Result, error) {
+	return c.client.Flush(ctx, workload)
+}
+
+// Patcher is For for a Workload that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *WorkloadStatusClient) Patcher(workload *v1.Workload) (*WorkloadStatusPatcher, error) {
+	p := &WorkloadStatusPatcher{}
+	if err := c.client.Patcher(workload, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Retry reads the Workload live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
 func (c *WorkloadStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Workload) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Workload of the current attempt. It
+// returns the Workload that landed.
+func (c *WorkloadStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Workload, *WorkloadStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Workload, patcher.Result, error) {
+	p := &WorkloadStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(workload *v1.Workload) error { return mutate(workload, p) }, opts...)
 }
 
 // WorkloadStatusPatcher writes the status of one Workload, for one reconcile and one goroutine.
@@ -90,6 +138,11 @@ func (p *WorkloadStatusPatcher) FlushOnReturn(ctx context.Context, result *recon
 	p.patcher.FlushOnReturn(ctx, recover(), result, err)
 }
 
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *WorkloadStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
 // Retry runs mutate on the Workload and writes the status that it leaves; after a conflict it reads live and runs mutate again.
 func (p *WorkloadStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Workload) error, opts ...patcher.RetryOption) (patcher.Result, error) {
 	return p.patcher.Retry(ctx, mutate, opts...)
@@ -98,10 +151,18 @@ func (p *WorkloadStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Workl
 // Refresh reads the Workload live into the patcher and its object. Unsaved edits are discarded.
 func (p *WorkloadStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
 
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *WorkloadStatusPatcher) Discard() { p.patcher.Discard() }
+
 // PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
 // Edits of Status that are pending stay pending.
 func (p *WorkloadStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Workload)) (patcher.Result, error) {
 	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *WorkloadStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Workload)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
 }
 
 // OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
@@ -119,9 +180,14 @@ func (p *WorkloadStatusPatcher) RemoveCondition(conditionType string) (changed b
 	return p.patcher.RemoveCondition(conditionType)
 }
 
-// Condition returns a copy of the condition of that type; nil when there is none.
+// Condition returns a copy of the condition of that type; nil if there is none.
 func (p *WorkloadStatusPatcher) Condition(conditionType string) *metav1.Condition {
 	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Workload's own.
+func (p *WorkloadStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
 }
 
 // SetObservedGeneration stamps the status with the generation that was read.
@@ -136,8 +202,39 @@ func trimWorkloadStatus(base, status *v1.WorkloadStatus) {
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.Entries, &status.Entries, patcher.EqualSlice(base.Entries, status.Entries))
 	patcher.Trim(&base.Landed, &status.Landed, base.Landed == status.Landed)
-	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointer(base.LastSync, status.LastSync))
+	patcher.Trim(&base.LastSync, &status.LastSync, patcher.EqualPointerFunc(base.LastSync, status.LastSync, patcher.EqualTime))
 }
+
+// The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
+// does not compile in its line of the var block: run statuspatcher-gen again.
+type (
+	runStatuspatcherGenForWorkloadStatus = struct {
+		Phase              string             `json:"phase,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Replicas           int32              `json:"replicas,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
+		Plan               *v1.Plan           `json:"plan,omitempty"`
+		Entries            []v1.Entry         `json:"entries,omitempty"`
+		Landed             int64              `json:"landed,omitempty"`
+		LastSync           *metav1.Time       `json:"lastSync,omitempty"`
+	}
+	runStatuspatcherGenForPlan = struct {
+		ID    string    `json:"id"`
+		Tasks []v1.Task `json:"tasks,omitempty"`
+	}
+	runStatuspatcherGenForTask = struct {
+		Name       string       `json:"name"`
+		Done       bool         `json:"done"`
+		Note       string       `json:"note,omitempty"`
+		FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+	}
+)
+
+var (
+	_ runStatuspatcherGenForWorkloadStatus = v1.WorkloadStatus{}
+	_ runStatuspatcherGenForPlan           = v1.Plan{}
+	_ runStatuspatcherGenForTask           = v1.Task{}
+)
 
 // equalWorkloadStatus reports whether a and b are the same; equal means equal JSON.
 func equalWorkloadStatus(a, b *v1.WorkloadStatus) bool {
@@ -148,7 +245,7 @@ func equalWorkloadStatus(a, b *v1.WorkloadStatus) bool {
 		patcher.EqualPointerFunc(a.Plan, b.Plan, equalPlan) &&
 		patcher.EqualSlice(a.Entries, b.Entries) &&
 		a.Landed == b.Landed &&
-		patcher.EqualPointer(a.LastSync, b.LastSync)
+		patcher.EqualPointerFunc(a.LastSync, b.LastSync, patcher.EqualTime)
 }
 
 // equalPlan reports whether a and b are the same; equal means equal JSON.
@@ -162,30 +259,5 @@ func equalTask(a, b *v1.Task) bool {
 	return a.Name == b.Name &&
 		a.Done == b.Done &&
 		a.Note == b.Note &&
-		patcher.EqualPointer(a.FinishedAt, b.FinishedAt)
+		patcher.EqualPointerFunc(a.FinishedAt, b.FinishedAt, patcher.EqualTime)
 }
-
-// The fields that are compared above, as they were when this file was generated. A type that has changed since does not
-// compile here: run statuspatcher-gen again.
-var (
-	_ struct {
-		Phase              string             `json:"phase,omitempty"`
-		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
-		Replicas           int32              `json:"replicas,omitempty"`
-		Conditions         []metav1.Condition `json:"conditions,omitempty"`
-		Plan               *v1.Plan           `json:"plan,omitempty"`
-		Entries            []v1.Entry         `json:"entries,omitempty"`
-		Landed             int64              `json:"landed,omitempty"`
-		LastSync           *metav1.Time       `json:"lastSync,omitempty"`
-	} = v1.WorkloadStatus{}
-	_ struct {
-		ID    string    `json:"id"`
-		Tasks []v1.Task `json:"tasks,omitempty"`
-	} = v1.Plan{}
-	_ struct {
-		Name       string       `json:"name"`
-		Done       bool         `json:"done"`
-		Note       string       `json:"note,omitempty"`
-		FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
-	} = v1.Task{}
-)
