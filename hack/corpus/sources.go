@@ -43,7 +43,6 @@ var sources = []source{
 	{name: "volcano", module: "volcano.sh/apis", version: "v1.12.1", dirs: []string{"pkg/apis"}},
 	{name: "kueue", module: "sigs.k8s.io/kueue", version: "v0.14.0", dirs: []string{"apis"}},
 	{name: "training-operator", module: "github.com/kubeflow/training-operator", version: "v1.9.3", dirs: []string{"pkg/apis"}},
-	{name: "cluster-api-openstack", module: "sigs.k8s.io/cluster-api-provider-openstack", version: "v0.11.0", dirs: []string{"api"}},
 	{name: "cluster-api-operator", module: "sigs.k8s.io/cluster-api-operator", version: "v0.29.0", dirs: []string{"api"}},
 	{name: "mongodb-atlas", module: "github.com/mongodb/mongodb-atlas-kubernetes/v2", version: "v2.18.0", dirs: []string{"api"}},
 	{name: "elastic", module: "github.com/elastic/cloud-on-k8s/v3", version: "v3.5.0", dirs: []string{"pkg/apis"}},
