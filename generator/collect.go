@@ -168,6 +168,10 @@ func (c *collector) noPackage(name, path string) {
 			return
 		}
 	}
+	if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") {
+		c.faults.add("types=%s: there is no package %s: write its full import path, as in types=k8s.io/api/core/v1.Node", name, path)
+		return
+	}
 	c.faults.add("types=%s: package %s was not found: run go get %s, or correct the import path", name, path, path)
 }
 
@@ -199,7 +203,7 @@ func (c *collector) typeErrors() {
 			}
 			broken = true
 			if !strings.HasPrefix(e.Msg, "could not import") { // importErrors has a better text
-				c.faults.at(position(e.Pos), "%s", e.Msg)
+				c.faults.at(position(e.Pos), "%s", strings.TrimSpace(e.Msg)) // it is indented where it continues another one
 			}
 		}
 		if !broken {

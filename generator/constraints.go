@@ -165,7 +165,11 @@ func (g *generation) constrained(c *collector, t *target) {
 	for _, k := range t.kinds {
 		pos := g.fset.Position(k.obj.Pos())
 		if needs := special(k); needs != firstNeeds {
-			g.faults.at(pos, "%s is built %s, and %s %s, but the patchers of both would be in one file: move one of them into a package of its own", k.obj.Name(), under(needs), first.obj.Name(), under(firstNeeds))
+			one, oneNeeds, other, otherNeeds := k, needs, first, firstNeeds
+			if needs == "" { // the other one is the exception
+				one, oneNeeds, other, otherNeeds = first, firstNeeds, k, needs
+			}
+			g.faults.at(g.fset.Position(one.obj.Pos()), "%s is built %s, and %s %s, but the patchers of both would be in one file: move one of them into a package of its own", one.obj.Name(), under(oneNeeds), other.obj.Name(), under(otherNeeds))
 			return
 		}
 		for _, named := range append(namedTypes(k.status.Type()), k.obj.Type()) {

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/build/constraint"
@@ -13,6 +14,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	modulepath "golang.org/x/mod/module"
 )
 
 // A target is a directory that gets a file.
@@ -87,19 +90,26 @@ func (g *generation) target(c *collector, k kind) *target {
 	api := c.prune.byPath(k.obj.Pkg().Path()).pkg
 	dir := filepath.Dir(api.CompiledGoFiles[0])
 	switch {
+	case g.OutputSame, g.OutputDir != "" && sameDir(g.OutputDir, dir):
+		return &target{dir: dir, importPath: api.PkgPath, name: api.Name, same: true}
 	case g.OutputDir != "":
 		return &target{dir: g.OutputDir, importPath: g.importPath(g.OutputDir), name: packageName(g.OutputDir)}
-	case g.OutputSame:
-		return &target{dir: dir, importPath: api.PkgPath, name: api.Name, same: true}
 	}
 	name := api.Name + "status"
 	return &target{dir: filepath.Join(dir, name), importPath: path.Join(api.PkgPath, name), name: name}
 }
 
-// packageName makes a package name of a directory's.
+// sameDir tells whether two paths lead to one directory, symbolic links included.
+func sameDir(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// packageName makes a package name of a directory's: never main, which nothing can import.
 func packageName(dir string) string {
 	name := strings.ToLower(strings.ReplaceAll(identifier(filepath.Base(dir)), "_", ""))
-	if !token.IsIdentifier(name) {
+	if !token.IsIdentifier(name) || name == "main" {
 		name = "status" + name
 	}
 	return name
@@ -115,6 +125,8 @@ func (g *generation) importPath(dir string) string {
 	importPath, err := m.importPath(dir)
 	if err != nil {
 		g.faults.add("output:dir=%s: %v", g.faults.display(dir), err)
+	} else if invalid := (*modulepath.InvalidPathError)(nil); errors.As(modulepath.CheckImportPath(importPath), &invalid) {
+		g.faults.add("output:dir=%s: Go code cannot import %q (%v): choose a name of ASCII letters, digits, and the characters - . _ ~", g.faults.display(dir), importPath, invalid.Err)
 	}
 	return importPath
 }

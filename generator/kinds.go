@@ -124,11 +124,30 @@ func deref(t types.Type) types.Type {
 	return t
 }
 
+// embeddedStatus is the embedded field of a kind that has the JSON name of the status.
+func embeddedStatus(obj *types.TypeName) *types.Var {
+	structure, ok := obj.Type().Underlying().(*types.Struct)
+	if !ok {
+		return nil
+	}
+	for i := range structure.NumFields() {
+		name, _, _ := strings.Cut(reflect.StructTag(structure.Tag(i)).Get("json"), ",")
+		if structure.Field(i).Embedded() && name == "status" {
+			return structure.Field(i)
+		}
+	}
+	return nil
+}
+
 // status checks the Status field of a kind and its type.
 func (r *resolver) status(w wanted, k *kind, pos token.Position) bool {
 	name := k.obj.Name()
 	field, index, _ := types.LookupFieldOrMethod(k.obj.Type(), true, k.obj.Pkg(), "Status")
 	status, ok := field.(*types.Var)
+	if embedded := embeddedStatus(k.obj); !ok && embedded != nil {
+		r.faults.at(r.fset.Position(embedded.Pos()), "%s embeds its status, and has no field of the name Status: %s", name, w.cure("write Status "+embedded.Name()+" `json:\"status,omitempty\"`, or "+w.drop()))
+		return false
+	}
 	if !ok {
 		r.faults.at(pos, "%s has no Status field: %s", name, w.cure("add Status "+name+"Status `json:\"status,omitempty\"`, or "+w.drop()))
 		return false

@@ -91,10 +91,16 @@ func OptionsRegistry() *markers.Registry {
 func ParseOptions(args []string) (Options, error) {
 	var o Options
 	reg := OptionsRegistry()
+	given := map[string]bool{}
 	for _, arg := range args {
 		if err := o.parse(reg, arg); err != nil {
 			return Options{}, err
 		}
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "+"), "=")
+		if hasValue && given[name] && name != "paths" && name != "types" {
+			return Options{}, UsageError{fmt.Sprintf("%s= is given twice, and takes one value: remove one of the two", name)}
+		}
+		given[name] = true
 	}
 	return o, o.check()
 }
@@ -104,7 +110,7 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 	def := reg.Lookup(raw, markers.DescribesPackage)
 	// The registry takes the name before a colon for a marker with fields; none of ours has any.
 	if name, _, _ := strings.Cut(raw[1:], "="); def == nil || def.Name != name {
-		return UsageError{fmt.Sprintf("unknown option %q: the options are %s", arg, strings.Join(optionNames(reg), ", "))}
+		return UsageError{fmt.Sprintf("unknown option %q: %sthe options are %s", arg, meantOption(reg, arg), strings.Join(optionNames(reg), ", "))}
 	}
 	if name, value, _ := strings.Cut(raw, "="); name == "+paths" && value == "" {
 		return UsageError{fmt.Sprintf("option %q: the value is missing: write paths=./api/...", arg)}
@@ -134,6 +140,23 @@ func (o *Options) parse(reg *markers.Registry, arg string) error {
 		o.Verify = true
 	}
 	return nil
+}
+
+// meantOption asks whether another option was meant, if one is near.
+func meantOption(reg *markers.Registry, arg string) string {
+	name, value, _ := strings.Cut(strings.TrimLeft(arg, "-+"), "=")
+	for _, option := range optionNames(reg) {
+		if known := strings.TrimSuffix(option, "="); distance(strings.ToLower(name), strings.ToLower(known)) > min(2, len(known)/3) {
+			continue
+		} else if known != option && value != "" {
+			option += value
+		}
+		return fmt.Sprintf("did you mean %s? ", option)
+	}
+	if strings.HasPrefix(arg, ".") || strings.HasSuffix(arg, "/...") {
+		return fmt.Sprintf("did you mean paths=%s? ", arg)
+	}
+	return ""
 }
 
 // optionNames are the options, as they are written.
@@ -166,6 +189,8 @@ func (o *Options) check() error {
 		return UsageError{"paths= and types= cannot be combined: run the command with paths= for the kinds that you mark, and again with types= for those that you cannot mark"}
 	case len(o.Types) > 0 && o.OutputDir == "":
 		return UsageError{"types= requires output:dir=DIR, because the packages of these kinds belong to others"}
+	case o.Year != "" && o.HeaderFile == "":
+		return UsageError{fmt.Sprintf("year=%s requires headerFile=, the file in whose text the year goes: add headerFile=, or remove year=", o.Year)}
 	case o.RBAC != "" && o.RBAC != "strict":
 		return UsageError{fmt.Sprintf("rbac=%s: the only valid value is strict", o.RBAC)}
 	case o.RBAC != "" && !o.Verify:

@@ -60,6 +60,9 @@ func (p *pruner) want(d *decl) {
 		d.file.kept = append(d.file.kept, &ast.GenDecl{TokPos: d.gen.TokPos, Tok: token.TYPE, Specs: []ast.Spec{d.spec}})
 	}
 	p.todo = append(p.todo, d)
+	if d.spec != nil {
+		p.want(d.again) // for the type checker to report
+	}
 }
 
 // keepKind wants a kind: its status and what it embeds. The spec says nothing about the status, and may be broken. A kind that

@@ -106,7 +106,7 @@ func (m *marked) onType(name, text string, pos token.Pos) {
 // value reads a marker.
 func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
-	if wanted := strings.ReplaceAll(name, " ", ""); name != "+"+generateMarker && distance(wanted, "+"+generateMarker) <= 3 {
+	if name != "+"+generateMarker && meansGenerate(name) {
 		m.fault(pos, "unknown marker %s: write // +%s=true, or =false above a kind", text, generateMarker)
 		return false, false
 	}
@@ -124,6 +124,16 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 		return false, false
 	}
 	return parsed.(bool), true
+}
+
+// meansGenerate tells whether the name of a marker was meant to be that of the one marker there is: but for up to three slips, or with
+// the value behind something else than an equals sign, as in generate:true.
+func meansGenerate(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" \t:.+", r) })
+	if len(words) < 2 {
+		return false
+	}
+	return distance(strings.Join(words, ""), strings.ReplaceAll(generateMarker, ":", "")) <= 3 || words[1] == "generate" && len(words) == 3
 }
 
 func (m *marked) fault(pos token.Pos, format string, args ...any) {

@@ -41,6 +41,8 @@ type decl struct {
 	gen  *ast.GenDecl
 	spec *ast.TypeSpec // nil for a constant
 	kept bool
+	// again is a second declaration of the same name in the package.
+	again *decl
 	// whole is the struct of a kind that was kept without its spec.
 	whole *ast.StructType
 }
@@ -90,7 +92,7 @@ func (s *source) index(file *ast.File, constraints []string) {
 		for _, spec := range gen.Specs {
 			switch spec := spec.(type) {
 			case *ast.TypeSpec:
-				s.decls[spec.Name.Name] = &decl{file: f, gen: gen, spec: spec}
+				s.decls[spec.Name.Name] = &decl{file: f, gen: gen, spec: spec, again: s.decls[spec.Name.Name]}
 			case *ast.ValueSpec:
 				for _, name := range spec.Names {
 					if gen.Tok == token.CONST {

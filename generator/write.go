@@ -102,6 +102,8 @@ func (g *generation) cannotWrite(path string, err error) error {
 		advice = "free some space, and run statuspatcher-gen again"
 	case errors.Is(err, syscall.EROFS):
 		advice = "generate elsewhere with output:dir="
+	case errors.Is(err, syscall.EISDIR):
+		advice = "a directory is in the place of the file: rename it, or generate elsewhere with output:dir="
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		advice = "a file is where a directory is needed: rename it, or generate elsewhere with output:dir="
 	}

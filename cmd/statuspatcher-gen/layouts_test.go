@@ -646,3 +646,40 @@ func TestMarshalJSON(t *testing.T) {
 		t.Error("the status is trimmed")
 	}
 }
+
+// TestOutputDirIsTheAPIPackage: output:dir= with the directory of the API package, under whatever name, is output:same.
+func TestOutputDirIsTheAPIPackage(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	if exit, _, stderr := m.generate("paths=./api/v1", "output:same"); exit != exitDone {
+		t.Fatalf("exit %d\n%s", exit, stderr)
+	}
+	const output = "api/v1/zz_generated.statuspatcher.go"
+	want := m.read(output)
+	if err := os.Symlink("api", filepath.Join(m.dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"api/v1", "./api/v1/", "api/../api/v1", filepath.Join(m.dir, "api", "v1"), "linked/v1"} {
+		if err := os.Remove(filepath.Join(m.dir, output)); err != nil {
+			t.Fatal(err)
+		}
+		if exit, _, stderr := m.generate("paths=./api/v1", "output:dir="+dir); exit != exitDone {
+			t.Fatalf("%s: exit %d\n%s", dir, exit, stderr)
+		}
+		if diff := cmp.Diff(want, m.read(output)); diff != "" {
+			t.Errorf("%s: (-output:same +output:dir)\n%s", dir, diff)
+		}
+	}
+}
+
+// TestOutputDirNamedMain: nothing can import package main, so a new package gets another name.
+func TestOutputDirNamedMain(t *testing.T) {
+	t.Parallel()
+	m := operator(t)
+	if exit, _, stderr := m.generate("paths=./api/v1", "output:dir=main"); exit != exitDone {
+		t.Fatalf("exit %d\n%s", exit, stderr)
+	}
+	if content := m.read("main/zz_generated.statuspatcher.go"); !strings.Contains(content, "\npackage statusmain\n") {
+		t.Errorf("the package is not called statusmain:\n%.400s", content)
+	}
+}

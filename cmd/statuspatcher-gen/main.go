@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -24,7 +25,7 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 	markerLevel := flags.CountP("which-markers", "w", "")
 	version := flags.Bool("version", false, "")
 	if err := flags.Parse(args); err != nil {
-		return report(generator.UsageError{Text: err.Error()}, stderr)
+		return report(generator.UsageError{Text: err.Error() + withoutDashes(args)}, stderr)
 	}
 	switch {
 	case *helpLevel > 0:
@@ -40,6 +41,20 @@ func run(dir string, args []string, stdout, stderr io.Writer) int {
 		err = generator.Run(o, stdout, stderr)
 	}
 	return report(err, stderr)
+}
+
+// withoutDashes is the advice to somebody who wrote an option as a flag.
+func withoutDashes(args []string) string {
+	for _, arg := range args {
+		option := strings.TrimLeft(arg, "-")
+		name, _, _ := strings.Cut(option, "=")
+		for _, def := range generator.OptionsRegistry().AllDefinitions() {
+			if option != arg && def.Name == name {
+				return ": options have no dashes: write " + option
+			}
+		}
+	}
+	return ""
 }
 
 func printVersion(out io.Writer) error {

@@ -201,6 +201,10 @@ func (s source) writeModFile(from, to, root string, external map[string]bool) er
 		if needed {
 			fmt.Fprintf(&out, "\t%s %s\n", require.Mod.Path, require.Mod.Version)
 		}
+		if needed && require.Mod.Path == "k8s.io/api" {
+			// The tests import client-go, which needs the k8s.io/api of its own release.
+			fmt.Fprintf(&out, "\tk8s.io/client-go %s\n", require.Mod.Version)
+		}
 	}
 	fmt.Fprint(&out, ")\n", ownModules(root))
 	return os.WriteFile(filepath.Join(to, "go.mod"), []byte(out.String()), 0o666)

@@ -40,6 +40,11 @@ func run(work, only, record string) error {
 	if err != nil {
 		return err
 	}
+	if record != "" {
+		if _, err := readRecord(record); err != nil {
+			return err // before the work, not after it
+		}
+	}
 	var results []result
 	for _, s := range wanted {
 		fmt.Fprintf(os.Stderr, "%s %s\n", s.module, s.version)

@@ -47,15 +47,27 @@ func (r result) failures() int {
 	return len(r.Failed)
 }
 
-// addTo puts results into a file beside those of other sources, and returns all of them.
-func addTo(name string, results []result) ([]result, error) {
-	var all []result
+// readRecord returns the results in a file: none, if there is no file yet.
+func readRecord(name string) (all []result, err error) {
 	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(content, &all)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err != nil {
+		return nil, fmt.Errorf("-record=%s: %w: name another file, or delete this one", name, err)
+	}
+	return all, nil
+}
+
+// addTo puts results into a file beside those of other sources, and returns all of them. The file is replaced whole, so that a full
+// disk costs one part and not all of them.
+func addTo(name string, results []result) ([]result, error) {
+	all, err := readRecord(name)
+	if err != nil {
+		return nil, err
 	}
 	for _, r := range results {
 		all = slices.DeleteFunc(all, func(old result) bool { return old.Name == r.Name })
@@ -63,10 +75,14 @@ func addTo(name string, results []result) ([]result, error) {
 	}
 	order := func(name string) int { return slices.IndexFunc(sources, func(s source) bool { return s.name == name }) }
 	slices.SortFunc(all, func(a, b result) int { return order(a.Name) - order(b.Name) })
-	if content, err = json.MarshalIndent(all, "", "\t"); err != nil {
+	content, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
 		return nil, err
 	}
-	return all, os.WriteFile(name, content, 0o666)
+	if err := os.WriteFile(name+".new", content, 0o666); err != nil {
+		return nil, errors.Join(err, os.Remove(name+".new"))
+	}
+	return all, os.Rename(name+".new", name)
 }
 
 // report prints the table, the reasons of the refusals, and what failed.
