@@ -184,21 +184,32 @@ func TestWrap_AnotherObjectOfTheSameName(t *testing.T) {
 		set(&cell.Status)
 		mustNot(t, c.Status().Patch(ctx, cell, client.MergeFrom(base)))
 	}
+	label := func(c client.Client, cell *v1.Cell, value string) {
+		base := cell.DeepCopy()
+		cell.Labels = map[string]string{"label": value}
+		mustNot(t, c.Patch(ctx, cell, client.MergeFrom(base)))
+	}
 	c := lockIn(newFake(t))
 	first := create(c)
-	patch(c, first, func(s *v1.CellStatus) { s.Phase = "First" })
-	patch(c, first.DeepCopy(), func(s *v1.CellStatus) { s.Counter = 1 })
+	label(c, first, "a")
+	label(c, first, "b")
+	patch(c, first, func(s *v1.CellStatus) { s.Phase, s.Counter = "First", 1 })
+	last := first.ResourceVersion
 	mustNot(t, c.Delete(ctx, first))
 
 	second := create(c)
 	read := second.DeepCopy()
-	patch(c, second, func(s *v1.CellStatus) { s.Counter = 2 })
+	label(c, second, "c")
 	patch(c, read.DeepCopy(), func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "a"} }) // not locked to a version of the first object
-	second = live(c)
-	if got := second.Status; got.Phase != "" || got.Counter != 2 {
+	if got := live(c).Status; got.Phase != "" || got.Plan == nil {
 		t.Errorf("the second object's status is %+v", got)
 	}
-	second.Status = v1.CellStatus{Phase: "First", Counter: 1} // as that of the first object's third version
+	label(c, live(c), "b")
+	second = live(c)
+	if second.ResourceVersion != last {
+		t.Fatalf("control: version %s, not %s as that of the first object", second.ResourceVersion, last)
+	}
+	second.Status = v1.CellStatus{Phase: "First", Counter: 1} // as that of the first object
 	mustNot(t, c.Status().Update(ctx, second))
 	if got := live(c).Status; got.Phase != "First" {
 		t.Errorf("the Update was dropped: %+v", got)
