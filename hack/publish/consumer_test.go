@@ -152,7 +152,7 @@ func TestImportingTheRuntimeCostsOneLine(t *testing.T) {
 func TestPublishedModulesAreConsumed(t *testing.T) {
 	goproxy, version := Checkout(t, "../..")
 	c := newConsumer(t, goproxy, "1.26.0", "local", "v0.22.5", "v0.34.3")
-	for _, tool := range []string{"statuspatcher-gen", "statuspatcher-lint"} {
+	for _, tool := range []string{"statuspatcher-gen", "statuspatcher-lint", "statuspatcher-migrate"} {
 		c.run("GOBIN="+filepath.Join(c.dir, "bin"), "go", "install", Root+"/cmd/"+tool+"@"+version)
 		installed := c.run("bin/"+tool, "--version")
 		ran := c.run("go", "run", Root+"/cmd/"+tool+"@"+version, "--version")
