@@ -44,7 +44,6 @@ var sources = []source{
 	{name: "kueue", module: "sigs.k8s.io/kueue", version: "v0.14.0", dirs: []string{"apis"}},
 	{name: "training-operator", module: "github.com/kubeflow/training-operator", version: "v1.9.3", dirs: []string{"pkg/apis"}},
 	{name: "cluster-api-operator", module: "sigs.k8s.io/cluster-api-operator", version: "v0.29.0", dirs: []string{"api"}},
-	{name: "mongodb-atlas", module: "github.com/mongodb/mongodb-atlas-kubernetes/v2", version: "v2.18.0", dirs: []string{"api"}},
 	{name: "elastic", module: "github.com/elastic/cloud-on-k8s/v3", version: "v3.5.0", dirs: []string{"pkg/apis"}},
 	{name: "kubernetes", module: "k8s.io/api", version: "v0.34.3", dirs: []string{"."}, named: true},
 	{name: "gateway-api-by-name", module: "sigs.k8s.io/gateway-api", version: "v1.6.0", dirs: []string{"apis"}, named: true, only: []string{"HTTPRoute"}},
