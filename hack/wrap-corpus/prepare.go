@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/statuspatcher/statuspatcher/generator"
+
+	"github.com/statuspatcher/statuspatcher/hack/operators"
 )
 
 const (
@@ -28,7 +30,7 @@ func prepare(root, dir string, p project) error {
 	if err := os.RemoveAll(filepath.Join(dir, ownDir)); err != nil {
 		return err
 	}
-	if _, err := command(dir, "go", "mod", "edit", "-dropreplace="+runtime,
+	if _, err := operators.Command(dir, "go", "mod", "edit", "-dropreplace="+runtime,
 		"-require="+self+"/patcher@v0.0.0", "-replace="+self+"/patcher="+filepath.Join(root, "patcher")); err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func writeHook(dir, module string, p project) error {
 	if err := os.WriteFile(filepath.Join(to, "hook.go"), hook, 0o644); err != nil {
 		return err
 	}
-	if _, err := command(dir, "go", "list", "-deps", "./"+ownDir+"/hook"); err != nil {
+	if _, err := operators.Command(dir, "go", "list", "-deps", "./"+ownDir+"/hook"); err != nil {
 		return err
 	}
 	var imports, adds strings.Builder
@@ -103,7 +105,7 @@ func importHook(dir, module string) error {
 
 // wrapRuntime replaces controller-runtime, in the version that the project builds with, by a copy that wraps the clients it makes.
 func wrapRuntime(dir string) error {
-	out, err := command(dir, "go", "list", "-m", "-f", "{{.Version}}", runtime)
+	out, err := operators.Command(dir, "go", "list", "-m", "-f", "{{.Version}}", runtime)
 	if err != nil {
 		return err
 	}
@@ -112,7 +114,7 @@ func wrapRuntime(dir string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	if err := install(to, module); err != nil {
+	if err := operators.Copy(to, module); err != nil {
 		return err
 	}
 	for _, edit := range []struct{ file, old, new, added string }{
@@ -138,6 +140,6 @@ func wrapRuntime(dir string) error {
 			return err
 		}
 	}
-	_, err = command(dir, "go", "mod", "edit", "-replace="+runtime+"="+to)
+	_, err = operators.Command(dir, "go", "mod", "edit", "-replace="+runtime+"="+to)
 	return err
 }

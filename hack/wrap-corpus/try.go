@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/statuspatcher/statuspatcher/hack/operators"
 )
 
 // results are the results of tests by their full name: "pass", "fail" or "skip".
@@ -58,7 +60,7 @@ func (t trial) try(ctx context.Context, mode string) (outcome, error) {
 	o := outcome{project: t.project, bare: results{}, wrapped: results{}, events: map[event]int{}}
 	prepared := filepath.Join(t.dir, ownDir, "prepared")
 	if _, err := os.Stat(prepared); err != nil || !t.resume {
-		err := errors.Join(fetch(t.dir, t.project), prepare(t.root, t.dir, t.project), os.WriteFile(prepared, nil, 0o644))
+		err := errors.Join(operators.Fetch(t.dir, operators.Source{Module: t.project.Module, Nested: t.project.Nested}, nil), prepare(t.root, t.dir, t.project), os.WriteFile(prepared, nil, 0o644))
 		if err != nil {
 			return o, err
 		}
@@ -137,7 +139,7 @@ func (t trial) run(ctx context.Context, mode, pkg string) (testRun, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second // what a suite has left behind may hold the pipe
-	cmd.Env = environ("WRAP_MODE="+mode, "WRAP_LOG="+events, "KUBEBUILDER_ASSETS="+assets[0])
+	cmd.Env = operators.Environ("WRAP_MODE="+mode, "WRAP_LOG="+events, "KUBEBUILDER_ASSETS="+assets[0])
 	out, testErr := cmd.CombinedOutput()
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

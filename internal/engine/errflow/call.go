@@ -325,7 +325,7 @@ func (w *walk) facts(c ssa.CallInstruction, s *state) []fact {
 	for _, a := range c.Common().Args {
 		f := s.of(a)
 		if f != conflict && !isErrorType(a.Type()) {
-			f = unknown // only errors are told apart, so that few summaries are needed
+			f = unknown // other arguments would only multiply the summaries
 		}
 		out = append(out, f)
 	}
