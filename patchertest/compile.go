@@ -127,6 +127,19 @@ func (e *explorer) judge(m *Model, cfg *world.Config) {
 		}
 		return nil
 	}
+	if slices.ContainsFunc(m.Invariants, func(i Invariant) bool { return i.always }) {
+		cfg.OnOutside = func(w *world.World) *world.Violation {
+			for _, invariant := range m.Invariants {
+				if !invariant.always {
+					continue
+				}
+				if err := invariant.commit(newHistory(w, catalog, len(w.Server.Log()))); err != nil {
+					return &world.Violation{Invariant: invariant.name, Detail: err.Error()}
+				}
+			}
+			return nil
+		}
+	}
 	cfg.OnQuiet = func(w *world.World) *world.Violation {
 		for _, invariant := range m.Invariants {
 			if invariant.quiet == nil {

@@ -20,11 +20,12 @@ type Invariant struct {
 	commit func(h *History) error
 	quiet  func(h *History, m *Model) error
 	probe  bool
+	always bool // also judged after calls of outside systems
 }
 
-// Always judges after every commit. An error is a violation, its text the detail in the report.
+// Always judges after every commit and after every Call of an outside system. An error is a violation, its text the detail in the report.
 func Always(name string, check func(h History) error) Invariant {
-	return Invariant{name: name, commit: func(h *History) error { return check(*h) }}
+	return Invariant{name: name, always: true, commit: func(h *History) error { return check(*h) }}
 }
 
 // Eventually judges once all is quiet: queues and deliveries are empty, and no timer would change anything.

@@ -21,6 +21,12 @@ func (r *Report) Mermaid() string {
 	}
 	b.WriteString("    participant S as API server\n")
 	for _, s := range r.Violation.Steps {
+		if s.System != "" && names[s.System+" system"] == "" {
+			names[s.System+" system"] = fmt.Sprintf("P%d", len(names)+1)
+			fmt.Fprintf(&b, "    participant %s as %s\n", names[s.System+" system"], plainText(s.System))
+		}
+	}
+	for _, s := range r.Violation.Steps {
 		who := names[s.Who]
 		switch {
 		case strings.HasPrefix(s.Call, "cache learns "), strings.HasPrefix(s.Call, "first list"):
@@ -28,7 +34,11 @@ func (r *Report) Mermaid() string {
 		case strings.HasSuffix(s.Call, "(cache)"):
 			fmt.Fprintf(&b, "    %s->>%s: %s: %s %s\n", who, who, plainText(s.Call), plainText(s.Saw), plainText(s.Answer))
 		default:
-			fmt.Fprintf(&b, "    %s->>S: %s\n    S-->>%s: %s\n", who, plainText(s.Call), who, plainText(strings.TrimSpace(s.Saw+" "+s.Answer)))
+			to := "S"
+			if s.System != "" {
+				to = names[s.System+" system"]
+			}
+			fmt.Fprintf(&b, "    %s->>%s: %s\n    %s-->>%s: %s\n", who, to, plainText(s.Call), to, who, plainText(strings.TrimSpace(s.Saw+" "+s.Answer)))
 		}
 		if s.Note != "" {
 			fmt.Fprintf(&b, "    Note over %s,S: %s\n", who, plainText(s.Note))

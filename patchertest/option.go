@@ -35,10 +35,11 @@ func Replicas(n int) Option { return func(s *settings) { s.replicas = max(n, 1) 
 // caches learn of a write at once.
 func StaleReads() Option { return func(s *settings) { s.stale = true } }
 
-// Crashes lets up to n processes crash in a schedule, before or after any write, and start again.
+// Crashes lets up to n processes crash in a schedule, before or after any call or at rest, and start again.
 func Crashes(n int) Option { return func(s *settings) { s.crashes = n } }
 
-// Timeouts lets up to n live calls of a schedule fail by timeout; a write was then committed, or was not.
+// Timeouts lets up to n live calls of a schedule, Calls of outside systems included, fail by timeout; what the call does
+// was then done, or was not.
 func Timeouts(n int) Option { return func(s *settings) { s.timeouts = n } }
 
 // EarlyTimers lets the timer of a key (RequeueAfter, or the backoff of an error; 30 seconds at most) end n times a

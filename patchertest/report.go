@@ -44,6 +44,7 @@ type ReportStep struct {
 	Saw    string // the resourceVersion that a read returned
 	Answer string // what was read, or the HTTP status of a write; how the reconcile ended
 	Note   string // such as what the write overwrote
+	System string // the outside system that was called; empty for a call to the API
 }
 
 // String is the report for people.
@@ -152,7 +153,7 @@ func (e *explorer) violation(o outcome, token string) *Violation {
 	n := &namer{}
 	table := tableOf(o)
 	for _, s := range table {
-		v.Steps = append(v.Steps, ReportStep{Who: s.Who, Call: n.name(s.Call), Saw: s.Saw, Answer: n.name(s.Answer), Note: s.Note})
+		v.Steps = append(v.Steps, ReportStep{Who: s.Who, Call: n.name(s.Call), Saw: s.Saw, Answer: n.name(s.Answer), Note: s.Note, System: s.System})
 	}
 	v.Detail, v.Hint = n.name(v.Detail), hintOf(table)
 	return v

@@ -22,7 +22,7 @@ func tableOf(o outcome) []row {
 	var out []row
 	log, notes := o.world.Server.Log(), o.world.Notes()
 	for i, record := range o.world.Records {
-		if strings.HasSuffix(record.Call, " begins") {
+		if record.Hidden {
 			continue
 		}
 		r := row{Record: record}

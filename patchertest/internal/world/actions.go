@@ -67,6 +67,9 @@ func (w *World) enabled() []schedule.Action {
 		}
 	}
 	out = append(out, w.timerActions(len(out) == 0)...)
+	if len(out) == 0 {
+		out = w.restActions()
+	}
 	slices.SortStableFunc(out, func(a, b schedule.Action) int {
 		if a.Rank != b.Rank {
 			return a.Rank - b.Rank
@@ -77,6 +80,35 @@ func (w *World) enabled() []schedule.Action {
 }
 
 var one = []string{ordinary}
+
+// restActions let a process crash when nothing is left to do: what it only remembered is lost then. The ordinary outcome
+// is that it stays up.
+func (w *World) restActions() []schedule.Action {
+	if w.crashes == 0 {
+		return nil
+	}
+	for _, p := range w.processes {
+		if !p.rested {
+			return []schedule.Action{{Thread: p.name + " rests", Outcomes: []string{ordinary, crashAtRest}, Rank: rankTimer,
+				Touches: []schedule.Access{{Loc: schedule.Everything}}}}
+		}
+	}
+	return nil
+}
+
+func (w *World) doRest(p *process, outcome int) {
+	w.begin(p.name+" rests", &Record{Hidden: true})
+	w.step.Outcome, w.step.Barrier = outcome, true
+	p.rested = true
+	if outcome != 0 {
+		*w.record = Record{Who: p.name, Call: "rests", Answer: "the process crashes"}
+		w.crashes--
+		if err := w.crash(p); err != nil {
+			w.fail(&Violation{Invariant: "model", Detail: err.Error(), Broken: true})
+		}
+	}
+	w.end()
+}
 
 func (w *World) controllerActions(c *controller) []schedule.Action {
 	if r := c.running; r != nil {
@@ -165,7 +197,11 @@ func (w *World) settledTimer(thread string) bool {
 
 // willTouch is what a waiting call may touch, whatever its outcome.
 func (w *World) willTouch(c *call) []schedule.Access {
-	gk, proc := c.kind.GVK.GroupKind().String(), c.run.c.proc
+	proc := c.run.c.proc
+	if c.outside != nil || w.crashes > 0 {
+		return []schedule.Access{{Loc: schedule.Everything}}
+	}
+	gk := c.kind.GVK.GroupKind().String()
 	var out []schedule.Access
 	switch {
 	case c.cached && c.verb == "get":
@@ -176,7 +212,7 @@ func (w *World) willTouch(c *call) []schedule.Access {
 		out = []schedule.Access{access(schedule.Read, "object", keyText(c.key))}
 	case c.verb == "list":
 		out = []schedule.Access{access(schedule.Read, "kind", gk)}
-	case c.key.Name == "", w.crashes > 0:
+	case c.key.Name == "":
 		return []schedule.Access{{Loc: schedule.Everything}}
 	default:
 		out = w.willWrite(c, gk)
@@ -211,6 +247,10 @@ func (w *World) ownTouch(p *process, touches []schedule.Access) []schedule.Acces
 // do runs a step that was enabled.
 func (w *World) do(choice schedule.Choice) error {
 	for _, p := range w.processes {
+		if choice.Thread == p.name+" rests" {
+			w.doRest(p, choice.Outcome)
+			return nil
+		}
 		for _, c := range p.controllers {
 			if done, err := w.doController(c, choice); done {
 				return err
@@ -287,7 +327,7 @@ func (w *World) doForeign(x *writer) error {
 		return err
 	}
 	w.record.Answer = "done"
-	if err := f.Run(context.Background(), c); err != nil {
+	if err := f.Run(context.WithValue(context.Background(), foreignKey{}, w), c); err != nil {
 		w.record.Answer = "failed: " + err.Error()
 		if !ordinaryRefusal(err) {
 			w.fail(&Violation{Invariant: "model", Detail: fmt.Sprintf("foreign step %q: %v", f.Name, err), Broken: true})
@@ -306,6 +346,9 @@ func (w *World) end() {
 		w.Records = append(w.Records, *record)
 	}
 	w.settle()
+	if w.misplaced != "" {
+		w.fail(&Violation{Invariant: "model", Detail: w.misplaced, Broken: true})
+	}
 }
 
 func access(mode schedule.Mode, parts ...string) schedule.Access {

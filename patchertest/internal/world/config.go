@@ -35,6 +35,7 @@ type Config struct {
 	Record        bool // keep what a report needs
 	Probe         bool // one more reconcile a key at the end must write nothing
 	OnCommit      func(w *World, at int) *Violation
+	OnOutside     func(w *World) *Violation // after a call of an outside system, or nil
 	OnQuiet       func(w *World) *Violation
 }
 
@@ -86,6 +87,8 @@ type Record struct {
 	Saw    string
 	Answer string
 	Site   string // file:line of the caller
+	System string // the outside system that was called
+	Hidden bool   // of no interest to a reader
 }
 
 // versionBase makes resourceVersions recognisable: one that turns up in what a reconciler writes shows that it reads them.

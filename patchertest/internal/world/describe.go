@@ -75,6 +75,9 @@ func (w *World) checkVersionsRead(body []byte) {
 func (w *World) describe(c *call, way string) {
 	r := w.record
 	r.Call = c.title()
+	if c.outside != nil {
+		r.System = c.outside.system()
+	}
 	if c.cached {
 		r.Call += " (cache)"
 	}
@@ -83,10 +86,16 @@ func (w *World) describe(c *call, way string) {
 		r.Answer = "the process crashes before the call"
 	case way == crashAfter:
 		r.Answer = c.status() + "; the process crashes before it sees the answer"
+	case way == lost && c.outside != nil:
+		r.Answer = "timeout; the call had no effect"
+	case way == landed && c.outside != nil:
+		r.Answer = "timeout; the call took effect all the same"
 	case way == lost:
 		r.Answer = "timeout; nothing was written"
 	case way == landed:
 		r.Answer = "timeout; it was written all the same"
+	case c.outside != nil:
+		r.Answer = c.status()
 	case c.cached && c.err != nil && apierrors.IsNotFound(c.err):
 		r.Answer = "not found"
 	case c.cached && c.verb == "list":
@@ -102,6 +111,9 @@ func (w *World) describe(c *call, way string) {
 }
 
 func (c *call) title() string {
+	if c.outside != nil {
+		return c.outside.name
+	}
 	verb := strings.ToUpper(c.verb[:1]) + c.verb[1:]
 	title := verb + " " + Short(c.key)
 	if c.r != nil && c.r.Subresource != "" {
@@ -111,6 +123,9 @@ func (c *call) title() string {
 }
 
 func (c *call) status() string {
+	if c.outside != nil {
+		return c.outside.result
+	}
 	if c.answer == nil {
 		return ""
 	}

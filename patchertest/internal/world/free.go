@@ -12,7 +12,7 @@ import (
 // FreeRun lets the reconciles of all controllers run at once, as a manager would, for the race detector: at the gate,
 // where one goroutine runs at a time, it sees no race. Nothing is judged. It must run outside a bubble.
 func FreeRun(ctx context.Context, cfg Config, rounds int) error {
-	cfg.Stale, cfg.OnCommit, cfg.OnQuiet = false, nil, nil
+	cfg.Stale, cfg.OnCommit, cfg.OnOutside, cfg.OnQuiet = false, nil, nil, nil
 	w, err := New(cfg)
 	if err != nil {
 		return err

@@ -23,8 +23,10 @@ type call struct {
 	thread string
 	parked int // the step during which it arrived
 	verb   string
-	kind   *sim.Kind
+	kind   *sim.Kind // nil for a call of an outside system
 	key    sim.Key
+
+	outside *effect
 
 	cached  bool
 	out     client.Object
@@ -50,15 +52,14 @@ const (
 	landed      = "timeout, committed"
 	crashBefore = "crash before"
 	crashAfter  = "crash after"
+	crashAtRest = "crash at rest"
 )
 
 // gate is where requests of a process's client arrive.
 func (c *controller) gate(req *http.Request, r *sim.Request) (*sim.Answer, error) {
 	c.proc.unwindIfDead()
 	if w := c.proc.w; w.direct {
-		answer := w.Server.Handle(r)
-		w.touchRequest(r, answer)
-		return answer, nil
+		return w.handleDirectly(r), nil
 	}
 	waiting := &call{verb: r.Verb, kind: r.Kind, key: r.Key(), req: req, r: r, body: r.Body}
 	err := c.park(req.Context(), waiting)
@@ -98,9 +99,23 @@ func (c *controller) park(ctx context.Context, waiting *call) error {
 	waiting.run.waiting = false
 	waiting.run.parked = append(waiting.run.parked, waiting)
 	w.mu.Unlock()
+	if waiting.outside != nil {
+		waiting.outside.await(waiting.done)
+	}
 	<-waiting.done
 	c.proc.unwindIfDead()
 	return waiting.err
+}
+
+// handleDirectly lets a request through without a step of its own: one of a handler, of New, or of an outside system.
+func (w *World) handleDirectly(r *sim.Request) *sim.Answer {
+	before := len(w.Server.Log())
+	answer := w.Server.Handle(r)
+	w.touchRequest(r, answer)
+	if commits := w.Server.Log()[before:]; len(commits) > 0 {
+		w.noteCommits(commits, commitNote{Step: w.now(), Locked: carriesVersion(r.Body)})
+	}
+	return answer
 }
 
 // unwindIfDead ends the calling goroutine, through all that it deferred, if its process has crashed.
@@ -130,25 +145,37 @@ func (w *World) nameCalls(r *run) {
 	}
 }
 
-func (c *call) text() string { return c.verb + " " + keyText(c.key) + " " + string(c.body) }
+// what names the target of a call: the key of an object, or what an outside call is named.
+func (c *call) what() string {
+	if c.outside != nil {
+		return c.outside.name
+	}
+	return keyText(c.key)
+}
+
+func (c *call) text() string { return c.verb + " " + c.what() + " " + string(c.body) }
 
 func (c *call) writes() bool { return c.r != nil && c.r.Writes() }
 
-// outcomes are the ways in which the call may end, given what faults are left. A crash at a read differs from one at
-// the next write in nothing that lasts, and a crash before a write from one after the write before.
+// acts reports whether the call can have an effect that outlives its process.
+func (c *call) acts() bool { return c.outside != nil || c.writes() }
+
+// outcomes are the ways in which the call may end, given what faults are left. A crash before a call differs from one
+// after the call before it: what the reconciler did in between, to something that the model does not see, is done. After
+// a read it is the same as the crash before the next call.
 func (w *World) outcomes(c *call) []string {
 	out := []string{ordinary}
 	if w.timeouts > 0 && !c.cached {
 		out = append(out, lost)
-		if c.writes() {
+		if c.acts() {
 			out = append(out, landed)
 		}
 	}
-	if w.crashes > 0 && c.writes() {
-		if c.run.writes == 0 {
-			out = append(out, crashBefore)
+	if w.crashes > 0 {
+		out = append(out, crashBefore)
+		if c.acts() {
+			out = append(out, crashAfter)
 		}
-		out = append(out, crashAfter)
 	}
 	return out
 }
@@ -164,11 +191,17 @@ func (w *World) doCall(c *call, outcome int) error {
 	w.step.Outcome = outcome
 	w.own(c.run.c.proc)
 	w.causedBy(c.parked)
-	w.digest(c.verb, keyText(c.key), c.body, way)
-	if c.cached {
+	w.digest(c.verb, c.what(), c.body, way)
+	switch {
+	case way == crashBefore:
+	case way == lost:
+		c.err, c.run.faulted = w.timeout(), true
+	case c.cached:
 		c.err = w.readCache(c)
 		w.digest(c.err)
-	} else {
+	case c.outside != nil:
+		w.performOutside(c, way)
+	default:
 		w.perform(c, way)
 	}
 	if w.cfg.Record {
@@ -180,16 +213,6 @@ func (w *World) doCall(c *call, outcome int) error {
 }
 
 func (w *World) perform(c *call, way string) {
-	switch way {
-	case crashBefore:
-		return
-	case lost:
-		c.err, c.run.faulted = w.timeout(), true
-		return
-	}
-	if c.writes() {
-		c.run.writes++
-	}
 	before := len(w.Server.Log())
 	prior := c.run.reads[c.key]
 	c.answer = w.Server.Handle(c.r)
@@ -267,7 +290,7 @@ func (w *World) noteCommits(commits []sim.Commit, note commitNote) {
 			w.deliverAll()
 		}
 		if w.cfg.OnCommit != nil && note.Step >= 0 {
-			w.fail(w.cfg.OnCommit(w, at))
+			w.judge(func() *Violation { return w.cfg.OnCommit(w, at) })
 		}
 	}
 }

@@ -25,6 +25,7 @@ type process struct {
 	caches      map[schema.GroupKind]*cache
 	controllers []*controller
 	dead        bool
+	rested      bool // it has had its chance to crash at rest since its last reconcile
 }
 
 // controller is one controller in one process, with its queue. It has one worker, as the builder's default is.
@@ -57,7 +58,6 @@ type run struct {
 	panicked bool
 	started  int  // length of the server's log when it began
 	current  bool // every cache of the process was up to date then
-	writes   int
 	faulted  bool // one of its calls was made to time out
 	reads    map[sim.Key]map[string]any
 }

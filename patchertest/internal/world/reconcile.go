@@ -14,7 +14,11 @@ import (
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
 )
 
-type runKey struct{}
+// The contexts of reconciles and of foreign steps carry the run and the world that they belong to.
+type (
+	runKey     struct{}
+	foreignKey struct{}
+)
 
 // start takes a key off the queue and runs its reconcile up to the first call, which follows at once: an event that
 // came in between would only cause a reconcile more.
@@ -25,9 +29,11 @@ func (w *World) start(c *controller, key requestKey) {
 	w.touch(schedule.Read, "starts")
 	w.step.Slot = c.freed
 	delete(c.queue, key)
+	c.proc.rested = false
 	w.begun = w.launch(c, key)
 	if w.cfg.Record {
 		w.record.Call, w.record.Who = "reconcile "+key.String()+" begins", c.who()
+		w.record.Hidden = true
 	}
 }
 
@@ -140,7 +146,7 @@ func (w *World) atQuiet() {
 		return
 	}
 	if w.cfg.OnQuiet != nil {
-		w.fail(w.cfg.OnQuiet(w))
+		w.judge(func() *Violation { return w.cfg.OnQuiet(w) })
 	}
 	if w.cfg.Probe && w.violation == nil {
 		w.probe()

@@ -40,6 +40,8 @@ type World struct {
 	reconciles int
 	violation  *Violation
 	panicked   string
+	misplaced  string     // an outside call that no reconcile's context came with
+	outside    sync.Mutex // serializes outside calls of a free run
 }
 
 // commitNote is what the world knows of a commit beyond the store: who wrote it and what that writer had read.
@@ -55,6 +57,9 @@ func New(cfg Config) (*World, error) {
 	w := &World{
 		cfg: cfg, views: map[viewKey]any{}, events: map[schema.GroupKind][]int{},
 		crashes: cfg.Crashes, timeouts: cfg.Timeouts,
+	}
+	if bubble := Bubble(); bubble != 0 {
+		worlds.Store(bubble, w)
 	}
 	w.Server = sim.New(cfg.Catalog, time.Now)
 	w.Server.StartAt(versionBase)
@@ -117,6 +122,12 @@ func (w *World) fail(v *Violation) {
 	if w.violation == nil && v != nil {
 		w.violation = v
 	}
+}
+
+// judge runs what looks at the model from outside of it: calls that it makes are no steps.
+func (w *World) judge(look func() *Violation) {
+	defer w.answerAtOnce()()
+	w.fail(look())
 }
 
 // begin opens a step; what is touched until end belongs to it.
@@ -208,6 +219,7 @@ func (w *World) busyRuns() []*run {
 
 // Close ends every goroutine of the schedule: clients go dead, and each call unwinds its goroutine.
 func (w *World) Close() {
+	defer worlds.Delete(Bubble())
 	for _, p := range w.processes {
 		w.kill(p)
 	}
