@@ -76,6 +76,7 @@ func (e *explorer) runWorld(choose schedule.Chooser, record bool) outcome {
 	verdict := w.Run(choose)
 	w.Close()
 	e.ordersSeen = e.ordersSeen || w.OrderSeen
+	e.tally(&m, w)
 	o := outcome{steps: w.Steps(), verdict: verdict, violation: w.Violation(), world: w}
 	if o.violation != nil {
 		for _, invariant := range m.Invariants {
@@ -85,6 +86,25 @@ func (e *explorer) runWorld(choose schedule.Chooser, record bool) outcome {
 		}
 	}
 	return o
+}
+
+// tally adds how the reconciles of a schedule ended to those of all.
+func (e *explorer) tally(m *Model, w *world.World) {
+	if e.tallies == nil {
+		e.tallies = map[string]world.Tally{}
+	}
+	for _, c := range m.Controllers {
+		t, more := e.tallies[c.Name], w.Tallies()[c.Name]
+		t.Ended, t.Succeeded = t.Ended+more.Ended, t.Succeeded+more.Succeeded
+		if more.LastError != "" {
+			t.LastError = more.LastError
+		}
+		e.tallies[c.Name] = t
+	}
+}
+
+func violationOf(invariant, detail string) *world.Violation {
+	return &world.Violation{Invariant: invariant, Detail: detail}
 }
 
 func broken(invariant, detail string) outcome {

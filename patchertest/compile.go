@@ -38,7 +38,13 @@ func (e *explorer) compile(m *Model) (world.Config, error) {
 	}
 	cfg := world.Config{
 		Catalog: catalog, Objects: m.Objects, Replicas: e.replicas, Stale: e.stale, Crashes: e.crashes, Timeouts: e.timeouts,
-		EarlyTimers: e.earlyTimers, MaxReconciles: e.maxReconciles, OrderedWrites: e.ordered,
+		EarlyTimers: e.earlyTimers, MaxReconciles: e.maxReconciles, Horizon: e.horizon, OrderedWrites: e.ordered,
+	}
+	if err := e.checkDemands(m); err != nil {
+		return cfg, err
+	}
+	if err := checkPaths(m); err != nil {
+		return cfg, err
 	}
 	if len(m.Controllers) == 0 {
 		return cfg, fmt.Errorf("expected at least one Controller in the model, found none")

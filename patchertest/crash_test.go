@@ -64,7 +64,9 @@ func oneMachine(cloud *machines) patchertest.Invariant {
 func withCloud(step bool, do func(ctx context.Context, c api, cloud *machines, obj *cell.Cell) (reconcile.Result, error)) func() patchertest.Model {
 	return func() patchertest.Model {
 		cloud := &machines{step: step}
-		m := model(func(ctx context.Context, c api, obj *cell.Cell) (reconcile.Result, error) { return do(ctx, c, cloud, obj) })()
+		m := model(func(ctx context.Context, c api, obj *cell.Cell) (reconcile.Result, error) {
+			return do(ctx, c, cloud, obj)
+		})()
 		m.Invariants = append(m.Invariants, oneMachine(cloud))
 		return m
 	}

@@ -63,7 +63,8 @@ type explorer struct {
 	clients world.Pool
 	crds    []*apiextensionsv1.CustomResourceDefinition
 
-	ordersSeen bool // some schedule depended on the order of writes to different objects
+	tallies    map[string]world.Tally // of each controller, over all schedules
+	ordersSeen bool                   // some schedule depended on the order of writes to different objects
 }
 
 // livelock is the violation that the world itself finds.
@@ -92,6 +93,8 @@ func (e *explorer) explore() *Report {
 	report.Schedules, report.Exhaustive, report.failing = result.Schedules, result.Exhaustive, result.Failing
 	if result.First != nil {
 		e.explain(report, *result.First)
+	} else if v := e.judgeTallies(); v != nil {
+		report.Violation, report.failing = v, result.Schedules
 	}
 	return report
 }

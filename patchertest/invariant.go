@@ -17,6 +17,7 @@ import (
 type Invariant struct {
 	name   string
 	focus  []string // paths that a report shows
+	paths  []string // paths that a kind of the model must have
 	commit func(h *History) error
 	quiet  func(h *History, m *Model) error
 	probe  bool
@@ -37,7 +38,7 @@ func Eventually(name string, check func(h History) error) Invariant {
 // (a recreated object is another one). The path is of JSON names with dots between; it leads through objects, not into lists.
 // Absent, null and "" are no values.
 func AtMostOneEver(path string) Invariant {
-	return Invariant{name: "AtMostOneEver(" + path + ")", focus: []string{path}, commit: func(h *History) error {
+	return Invariant{name: "AtMostOneEver(" + path + ")", focus: []string{path}, paths: []string{path}, commit: func(h *History) error {
 		last := h.commits[len(h.commits)-1]
 		uid := uidOf(last.After)
 		var values []string
@@ -66,12 +67,61 @@ func NoLostStatusWrite() Invariant {
 		if last.Before == nil || note.Read == nil || uidOf(note.Read) != uidOf(last.Before) {
 			return nil
 		}
-		if path, was := lostField("status", note.Read["status"], last.Before["status"], last.After["status"]); path != "" {
+		known := h.known(at)
+		if path, was := lostField("status", known["status"], last.Before["status"], last.After["status"]); path != "" {
 			return fmt.Errorf("%s of %s: %s was written at %s and overwritten by a writer that had last read %s",
 				path, world.Short(last.Key), was, world.Version(last.Before), world.Version(note.Read))
 		}
 		return nil
 	}}
+}
+
+// known is what the writer of a commit knew of the object: what it had read, with what it wrote itself since then. To overwrite
+// one's own value is no loss.
+func (h *History) known(at int) map[string]any {
+	commit, note := h.commits[at], h.w.Notes()[at]
+	known := note.Read
+	var newer bool
+	for i, c := range h.commits[:at] {
+		if c.Key != commit.Key || c.Before == nil {
+			continue
+		}
+		newer = newer || versionOf(c.Before) == versionOf(note.Read)
+		if own := h.w.Notes()[i].Writer; newer && own != "" && own == note.Writer {
+			known, _ = absorb(known, c.Before, c.After).(map[string]any)
+		}
+	}
+	return known
+}
+
+// absorb applies to a known value the change of another one from before to after.
+func absorb(known, before, after any) any {
+	if sim.EqualJSON(before, after) {
+		return known
+	}
+	k, b, a := fieldsOrNone(known), fieldsOrNone(before), fieldsOrNone(after)
+	if k == nil || b == nil || a == nil {
+		return after
+	}
+	out := map[string]any{}
+	for _, name := range sortedNames(k, b, a) {
+		if value := absorb(k[name], b[name], a[name]); value != nil {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// fieldsOrNone sees an absent value as one without fields, and a value that has no fields as nil.
+func fieldsOrNone(value any) map[string]any {
+	if value == nil {
+		return map[string]any{}
+	}
+	return fieldsOf(value)
+}
+
+func versionOf(content map[string]any) string {
+	return (&unstructured.Unstructured{Object: content}).GetResourceVersion()
 }
 
 // lostField finds a field that changed between read and before, and that after changes again.

@@ -11,6 +11,7 @@ type settings struct {
 	crashes       int
 	timeouts      int
 	earlyTimers   int
+	horizon       time.Duration
 	maxReconciles int
 	maxSchedules  int
 	budget        time.Duration
@@ -19,6 +20,7 @@ type settings struct {
 	seed          uint64
 	samples       int
 	ordered       bool
+	without       []string
 }
 
 func defaults() settings {
@@ -42,12 +44,17 @@ func Crashes(n int) Option { return func(s *settings) { s.crashes = n } }
 // was then done, or was not.
 func Timeouts(n int) Option { return func(s *settings) { s.timeouts = n } }
 
-// EarlyTimers lets the timer of a key (RequeueAfter, or the backoff of an error; 30 seconds at most) end n times a
-// schedule while other steps are possible. After that, and for longer timers, time passes when nothing else is left to
-// do. The default is 1.
+// EarlyTimers lets the first n timers of a key (RequeueAfter, or the backoff of an error; 30 seconds at most) end while other
+// steps are possible. After that, and for longer timers, time passes when nothing else is left to do: then the timer that
+// is due first ends. The default is 1.
 func EarlyTimers(n int) Option { return func(s *settings) { s.earlyTimers = n } }
 
-// MaxReconciles is how many reconciles a schedule may have; more is a livelock. The default is 100.
+// Horizon lets timers end until d of simulated time has passed. Without it ten timers of each key end, however long they
+// are, so that pollers and schedules work and heartbeats come to an end.
+func Horizon(d time.Duration) Option { return func(s *settings) { s.horizon = d } }
+
+// MaxReconciles is how many reconciles a schedule may have while no time passes; more is a livelock. From half of them on,
+// what has waited longest comes next, so that no late delivery is taken for a livelock. The default is 100.
 func MaxReconciles(n int) Option { return func(s *settings) { s.maxReconciles = n } }
 
 // MaxSchedules is how many schedules are run before the exploration falls back to sampling. The default is 200000.

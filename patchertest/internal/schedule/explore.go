@@ -1,6 +1,9 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Limits bound an exploration.
 type Limits struct {
@@ -44,12 +47,18 @@ type explorer struct {
 // node is a point of choice on the current path.
 type node struct {
 	enabled   []Action
-	sleep     map[string][]Access
+	sleep     map[string]touches
 	backtrack map[string]bool
 	done      map[string]bool
-	glued     map[string][]Access // what the step glued to a thread's step here touches
+	touched   map[string]touches // what the steps that were tried here touched, whatever their outcome
 	chosen    Choice
 	digest    uint64
+}
+
+// touches is what one step touched over all its outcomes, with what is glued to it.
+type touches struct {
+	accesses []Access
+	barrier  bool
 }
 
 func (e *explorer) explore() Result {
@@ -119,7 +128,7 @@ func (e *explorer) chooser() Chooser {
 		if at < len(e.stack) {
 			return e.repeat(at, enabled)
 		}
-		n := &node{enabled: enabled, backtrack: map[string]bool{}, done: map[string]bool{}}
+		n := &node{enabled: enabled, backtrack: map[string]bool{}, done: map[string]bool{}, touched: map[string]touches{}}
 		if e.reduce {
 			n.sleep = e.asleep(at, ran)
 		}
@@ -129,15 +138,12 @@ func (e *explorer) chooser() Chooser {
 		}
 		n.chosen = Choice{Thread: thread}
 		n.backtrack[thread] = true
-		if !e.reduce {
+		if !e.reduce || slices.ContainsFunc(enabled, func(a Action) bool { return a.Idle }) {
 			for _, a := range enabled {
 				n.backtrack[a.Thread] = true
 			}
 		}
 		e.stack = append(e.stack, n)
-		if enabled[0].Glued && at > 0 {
-			e.stack[at-1].glue(enabled[0])
-		}
 		return n.chosen, true
 	}
 }
@@ -185,38 +191,46 @@ func (e *explorer) check(steps []Step, fixed int) {
 			e.broken = fmt.Sprintf("step %d (%s): after the same choices it asked, wrote or was answered something else than before", i+1, steps[i].Thread)
 		}
 		n.digest = steps[i].Digest
+		n.note(steps, i)
+		if i > 0 && n.enabled[0].Glued {
+			e.stack[i-1].note(steps, i)
+		}
 	}
 }
 
+// note adds what step i touched to what is known of the thread that was chosen here.
+func (n *node) note(steps []Step, i int) {
+	thread := n.chosen.Thread
+	known := n.touched[thread]
+	for _, a := range steps[i].Touched {
+		if !slices.Contains(known.accesses, a) {
+			known.accesses = append(known.accesses, a)
+		}
+	}
+	known.barrier = known.barrier || steps[i].Barrier
+	n.touched[thread] = known
+}
+
 // asleep is what need not run first here, because its being first was tried at an earlier node and nothing since depends on it.
-func (e *explorer) asleep(at int, ran []Step) map[string][]Access {
+// What it would do here is what it did there.
+func (e *explorer) asleep(at int, ran []Step) map[string]touches {
 	if at == 0 {
 		return nil
 	}
 	parent, step := e.stack[at-1], ran[at-1]
-	sleep := map[string][]Access{}
-	keep := func(thread string, touches []Access) {
-		if thread != step.Thread && !step.Barrier && !Dependent(touches, step.Touched) {
-			sleep[thread] = touches
+	sleep := map[string]touches{}
+	keep := func(thread string, would touches) {
+		if thread != step.Thread && !step.Barrier && !would.barrier && !Dependent(would.accesses, step.Touched) {
+			sleep[thread] = would
 		}
 	}
-	for thread, touches := range parent.sleep {
-		keep(thread, touches)
+	for thread, would := range parent.sleep {
+		keep(thread, would)
 	}
-	for _, a := range parent.enabled {
-		if parent.done[a.Thread] {
-			keep(a.Thread, append(parent.glued[a.Thread], a.Touches...))
-		}
+	for thread := range parent.done {
+		keep(thread, parent.touched[thread])
 	}
 	return sleep
-}
-
-// glue notes what follows a step of this node in one go: whoever sleeps, sleeps with both.
-func (n *node) glue(a Action) {
-	if n.glued == nil {
-		n.glued = map[string][]Access{}
-	}
-	n.glued[a.Thread] = append([]Access{}, a.Touches...)
 }
 
 // pick prefers the thread that ran last, then the lowest rank.

@@ -40,7 +40,7 @@ func (p program) run(results map[string]bool, fails func(string) bool) Runner {
 			for t, at := range next {
 				if at < len(p[t]) {
 					op := p[t][at]
-					enabled = append(enabled, Action{Thread: fmt.Sprint("t", t), Outcomes: make([]string, op.outcomes), Touches: []Access{{op.loc, op.mode}}})
+					enabled = append(enabled, Action{Thread: fmt.Sprint("t", t), Outcomes: make([]string, op.outcomes)})
 				}
 			}
 			if len(enabled) == 0 {

@@ -23,17 +23,11 @@ func (a Access) conflicts(b Access) bool {
 	return a.Loc == b.Loc && (a.Mode == Write || b.Mode == Write || a.Mode != b.Mode)
 }
 
-// Everything is the location of a step of which nothing is known before it ran.
-const Everything = "*"
-
 // Dependent tells whether the order of two steps can matter.
 func Dependent(a, b []Access) bool {
 	for _, x := range a {
-		if x.Loc == Everything {
-			return true
-		}
 		for _, y := range b {
-			if y.Loc == Everything || x.conflicts(y) {
+			if x.conflicts(y) {
 				return true
 			}
 		}
@@ -45,9 +39,9 @@ func Dependent(a, b []Access) bool {
 type Action struct {
 	Thread   string   // stable over schedules
 	Outcomes []string // the ways it can end; the first is the ordinary one, the others are faults
-	Touches  []Access // at least what it will touch, whatever the outcome
 	Rank     int      // the plain schedule prefers the lowest rank
 	Glued    bool     // it belongs to the step before: nothing else can run between
+	Idle     bool     // it is possible because nothing else is: time passes, and the step is a Barrier
 }
 
 // Choice is an action and its outcome.

@@ -68,6 +68,8 @@ type Answer struct {
 	Object  map[string]any
 	Err     *apierrors.StatusError
 	Commits []Commit
+	// Unsupported says what the server cannot simulate. An exploration that meets it ends.
+	Unsupported string
 }
 
 // Server is the store and its rules. It is safe for concurrent use.
@@ -143,7 +145,10 @@ func (s *Server) Handle(r *Request) *Answer {
 
 func (s *Server) dispatch(r *Request) *Answer {
 	if r.Subresource != "" && (r.Subresource != "status" || !r.Kind.HasStatus) {
-		return refuse(apierrors.NewGenericServerResponse(404, r.Verb, r.Kind.groupResource(), r.Name, "", 0, true))
+		answer := refuse(apierrors.NewGenericServerResponse(404, r.Verb, r.Kind.groupResource(), r.Name, "", 0, true))
+		answer.Unsupported = fmt.Sprintf("%s %s %s: the simulated API server does not have the subresource %q of %s; "+
+			"keep the call out of the model, for example behind an interface with a fake", r.Verb, r.Kind.GVK.Kind, r.Name, r.Subresource, r.Kind.GVK.Kind)
+		return answer
 	}
 	switch r.Verb {
 	case "get":

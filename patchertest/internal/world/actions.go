@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,8 +63,7 @@ func (w *World) enabled() []schedule.Action {
 	}
 	for _, x := range w.writers {
 		if x.next < len(x.steps) {
-			out = append(out, schedule.Action{Thread: "writer/" + x.name, Outcomes: one, Rank: rankForeign,
-				Touches: []schedule.Access{{Loc: schedule.Everything}}})
+			out = append(out, schedule.Action{Thread: "writer/" + x.name, Outcomes: one, Rank: rankForeign})
 		}
 	}
 	out = append(out, w.timerActions(len(out) == 0)...)
@@ -76,7 +76,7 @@ func (w *World) enabled() []schedule.Action {
 		}
 		return strings.Compare(a.Thread, b.Thread)
 	})
-	return out
+	return w.fair(out)
 }
 
 var one = []string{ordinary}
@@ -89,8 +89,7 @@ func (w *World) restActions() []schedule.Action {
 	}
 	for _, p := range w.processes {
 		if !p.rested {
-			return []schedule.Action{{Thread: p.name + " rests", Outcomes: []string{ordinary, crashAtRest}, Rank: rankTimer,
-				Touches: []schedule.Access{{Loc: schedule.Everything}}}}
+			return []schedule.Action{{Thread: p.name + " rests", Outcomes: []string{ordinary, crashAtRest}, Rank: rankTimer, Idle: true}}
 		}
 	}
 	return nil
@@ -114,16 +113,13 @@ func (w *World) controllerActions(c *controller) []schedule.Action {
 	if r := c.running; r != nil {
 		var out []schedule.Action
 		for _, parked := range r.parked {
-			out = append(out, schedule.Action{Thread: parked.thread, Outcomes: w.outcomes(parked), Rank: rankCall, Touches: w.willTouch(parked)})
+			out = append(out, schedule.Action{Thread: parked.thread, Outcomes: w.outcomes(parked), Rank: rankCall})
 		}
 		return out
 	}
 	var out []schedule.Action
 	for _, key := range sortedKeys(c.queue) {
-		touches := []schedule.Access{
-			access(schedule.Write, c.location(key)...), access(schedule.Write, "slot", c.proc.name, c.name), access(schedule.Read, "starts"),
-		}
-		out = append(out, schedule.Action{Thread: c.thread(key), Outcomes: one, Rank: rankStart, Touches: w.ownTouch(c.proc, touches)})
+		out = append(out, schedule.Action{Thread: c.thread(key), Outcomes: one, Rank: rankStart})
 	}
 	return out
 }
@@ -135,113 +131,61 @@ func (w *World) deliveryActions(p *process) []schedule.Action {
 		if c.next == len(w.events[gk]) {
 			continue
 		}
-		commit := w.Server.Log()[w.events[gk][c.next]]
-		touches := []schedule.Access{
-			access(schedule.Write, "cache", p.name, keyText(commit.Key)), access(schedule.Add, "cachelist", p.name, gk.String()),
-			access(schedule.Add, "starts"), // which keys it queues is known when it has run
-		}
-		out = append(out, schedule.Action{Thread: deliveryThread(p, gk), Outcomes: one, Rank: rankDelivery, Touches: w.ownTouch(p, touches)})
+		out = append(out, schedule.Action{Thread: deliveryThread(p, gk), Outcomes: one, Rank: rankDelivery})
 	}
 	return out
 }
 
 func deliveryThread(p *process, gk schema.GroupKind) string { return p.name + "<-" + gk.String() }
 
-// timerActions: a short timer may end at any time, a bounded number of times a key; else time passes when nothing
-// else is left to do, and then the timer that is due first.
+// timerActions: a short timer may end at any time, as long as it is one of the first of its key. Any other ends when nothing else
+// is left to do: then time passes, to the timer that is due first.
 func (w *World) timerActions(idle bool) []schedule.Action {
 	var out []schedule.Action
 	var first *schedule.Action
-	var due time.Time
+	due := time.Duration(math.MaxInt64)
 	for _, p := range w.processes {
 		for _, c := range p.controllers {
 			for _, key := range sortedKeys(c.timers) {
 				deadline := c.timers[key]
-				a := schedule.Action{Thread: c.thread(key) + "@timer", Outcomes: one, Rank: rankTimer,
-					Touches: w.ownTouch(p, []schedule.Access{access(schedule.Add, c.location(key)...), access(schedule.Add, "starts")})}
-				if c.early[key] < w.cfg.EarlyTimers && time.Until(deadline) <= earlyLimit {
+				a := schedule.Action{Thread: c.thread(key) + "@timer", Outcomes: one, Rank: rankTimer}
+				switch early := c.endsEarly(key); {
+				case early:
 					out = append(out, a)
-				} else if idle && !w.fruitless(c, key) && (first == nil || deadline.Before(due)) {
-					first, due = &a, deadline
+				case w.beyondHorizon(c, key):
+					continue
+				}
+				if deadline < due {
+					first, due = nil, deadline
+					if !c.endsEarly(key) {
+						a.Idle, first = true, &a
+					}
 				}
 			}
 		}
 	}
-	if len(out) == 0 && first != nil {
-		return []schedule.Action{*first}
-	}
-	if idle && len(out) > 0 {
-		return slices.DeleteFunc(out, func(a schedule.Action) bool { return w.settledTimer(a.Thread) })
+	if idle && first != nil {
+		out = append(out, *first)
 	}
 	return out
 }
 
-// fruitless: the key's last reconcile saw all there is, met no fault and wrote nothing, so another one would do the same.
-func (w *World) fruitless(c *controller, key requestKey) bool {
-	r := c.lastRun[key]
-	return r != nil && r.current && !r.faulted && r.started == len(w.committed)
+// endsEarly reports whether the timer of a key may end while other steps are possible.
+func (c *controller) endsEarly(key requestKey) bool {
+	w := c.proc.w
+	return c.fired[key] < w.cfg.EarlyTimers && c.timers[key]-w.clock <= earlyLimit
 }
 
-func (w *World) settledTimer(thread string) bool {
-	for _, p := range w.processes {
-		for _, c := range p.controllers {
-			for key := range c.timers {
-				if c.thread(key)+"@timer" == thread {
-					return w.fruitless(c, key)
-				}
-			}
-		}
-	}
-	return false
-}
+// idleTimers is how many timers of one key end in a model that sets no horizon: enough for what waits for something that
+// comes in the end, and an end for what polls for ever.
+const idleTimers = 10
 
-// willTouch is what a waiting call may touch, whatever its outcome.
-func (w *World) willTouch(c *call) []schedule.Access {
-	proc := c.run.c.proc
-	if c.outside != nil || w.crashes > 0 {
-		return []schedule.Access{{Loc: schedule.Everything}}
+// beyondHorizon reports whether the timer of a key is not to end in this schedule.
+func (w *World) beyondHorizon(c *controller, key requestKey) bool {
+	if w.cfg.Horizon > 0 {
+		return c.timers[key] > w.cfg.Horizon
 	}
-	gk := c.kind.GVK.GroupKind().String()
-	var out []schedule.Access
-	switch {
-	case c.cached && c.verb == "get":
-		out = []schedule.Access{access(schedule.Read, "cache", proc.name, keyText(c.key))}
-	case c.cached:
-		out = []schedule.Access{access(schedule.Read, "cachelist", proc.name, gk)}
-	case c.verb == "get":
-		out = []schedule.Access{access(schedule.Read, "object", keyText(c.key))}
-	case c.verb == "list":
-		out = []schedule.Access{access(schedule.Read, "kind", gk)}
-	case c.key.Name == "":
-		return []schedule.Access{{Loc: schedule.Everything}}
-	default:
-		out = w.willWrite(c, gk)
-	}
-	if c.cached && proc.caches[c.kind.GVK.GroupKind()] == nil {
-		out = append(out, access(schedule.Read, "kind", gk)) // the first read of a kind starts its informer
-	}
-	return w.ownTouch(proc, out)
-}
-
-func (w *World) willWrite(c *call, gk string) []schedule.Access {
-	out := []schedule.Access{access(schedule.Write, "object", keyText(c.key)), access(schedule.Add, "kind", gk)}
-	if w.cfg.OrderedWrites {
-		out = append(out, access(schedule.Write, "order"))
-	}
-	if !w.cfg.Stale {
-		out = append(out, access(schedule.Add, "starts"))
-		for _, p := range w.processes {
-			out = append(out, access(schedule.Write, "cache", p.name, keyText(c.key)), access(schedule.Add, "cachelist", p.name, gk))
-		}
-	}
-	return out
-}
-
-func (w *World) ownTouch(p *process, touches []schedule.Access) []schedule.Access {
-	if w.cfg.Crashes > 0 {
-		return append(touches, access(schedule.Add, "proc", p.name))
-	}
-	return touches
+	return c.fired[key] >= idleTimers+w.cfg.EarlyTimers
 }
 
 // do runs a step that was enabled.
@@ -284,7 +228,7 @@ func (w *World) doController(c *controller, choice schedule.Choice) (bool, error
 	for _, key := range sortedKeys(c.queue) {
 		if c.running == nil && c.thread(key) == choice.Thread {
 			if w.reconciles >= w.cfg.MaxReconciles {
-				w.fail(&Violation{Invariant: "livelock", Detail: fmt.Sprintf("%d reconciles, and still not quiet", w.reconciles)})
+				w.fail(&Violation{Invariant: "livelock", Detail: fmt.Sprintf("%d reconciles while no time passed, and still not quiet", w.reconciles)})
 				return true, nil
 			}
 			w.begin(choice.Thread, &Record{})
@@ -295,10 +239,10 @@ func (w *World) doController(c *controller, choice schedule.Choice) (bool, error
 	}
 	for _, key := range sortedKeys(c.timers) {
 		if c.thread(key)+"@timer" == choice.Thread {
-			idle := c.early[key] >= w.cfg.EarlyTimers || time.Until(c.timers[key]) > earlyLimit
+			early := c.endsEarly(key)
 			w.begin(choice.Thread, &Record{})
-			w.step.Barrier = idle
-			w.fire(c, key)
+			w.step.Barrier = !early
+			w.fire(c, key, early)
 			w.end()
 			return true, nil
 		}
@@ -339,15 +283,15 @@ func (w *World) doForeign(x *writer) error {
 
 // end closes the step; then every goroutine that it set free runs to its next call.
 func (w *World) end() {
-	step, record := w.step, w.record
-	w.step, w.record = nil, nil
-	w.steps = append(w.steps, *step)
+	w.steps = append(w.steps, *w.step)
 	if w.cfg.Record {
-		w.Records = append(w.Records, *record)
+		w.Records = append(w.Records, *w.record)
 	}
+	w.step, w.record = &w.steps[w.at], nil // the end of a reconcile belongs to the step that led there
 	w.settle()
-	if w.misplaced != "" {
-		w.fail(&Violation{Invariant: "model", Detail: w.misplaced, Broken: true})
+	w.step = nil
+	if w.unfit != "" {
+		w.fail(&Violation{Invariant: "model", Detail: w.unfit, Broken: true})
 	}
 }
 

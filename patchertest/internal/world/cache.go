@@ -39,6 +39,7 @@ func (p *process) open(kind *sim.Kind, before *process) *cache {
 	}
 	c := &cache{kind: kind, objects: map[sim.Key]map[string]any{}}
 	p.caches[gk] = c
+	p.w.touch(schedule.Write, "informer", p.name, gk.String())
 	if before != nil && before.caches[gk] != nil {
 		old := before.caches[gk]
 		c.objects, c.next = maps.Clone(old.objects), old.next
@@ -52,15 +53,6 @@ func (p *process) open(kind *sim.Kind, before *process) *cache {
 	c.next = len(p.w.events[gk])
 	p.w.touch(schedule.Read, "kind", gk.String())
 	return c
-}
-
-func (w *World) upToDate(p *process) bool {
-	for gk, c := range p.caches {
-		if c.next < len(w.events[gk]) {
-			return false
-		}
-	}
-	return true
 }
 
 // initialEvents tells handlers of every object that the first lists hold.
@@ -218,6 +210,7 @@ func (r *reader) List(ctx context.Context, out client.ObjectList, opts ...client
 func (w *World) readCache(c *call) error {
 	p := c.run.c.proc
 	cached := p.open(c.kind, nil)
+	w.touch(schedule.Read, "informer", p.name, c.kind.GVK.GroupKind().String())
 	if c.verb == "list" {
 		return w.listCache(c, cached)
 	}

@@ -29,8 +29,9 @@ type Config struct {
 	Stale         bool // every delivery to a cache is a step of its own
 	Crashes       int
 	Timeouts      int
-	EarlyTimers   int  // how often a key's timer may fire while other steps are possible
-	OrderedWrites bool // writes of different objects are dependent
+	EarlyTimers   int           // how often a key's timer may fire while other steps are possible
+	Horizon       time.Duration // how far the clock moves; 0: idleTimers timers of each key end
+	OrderedWrites bool          // writes of different objects are dependent
 	MaxReconciles int
 	Record        bool // keep what a report needs
 	Probe         bool // one more reconcile a key at the end must write nothing

@@ -23,7 +23,7 @@ func FreeRun(ctx context.Context, cfg Config, rounds int) error {
 		for _, p := range w.processes {
 			for _, c := range p.controllers {
 				keys := sortedKeys(c.queue)
-				c.queue = map[requestKey]bool{}
+				c.queue = map[requestKey][]int{}
 				work = append(work, func() { c.runFreely(ctx, keys) })
 			}
 		}

@@ -187,6 +187,10 @@ func (w *World) doCall(c *call, outcome int) error {
 		return fmt.Errorf("call %s: expected one of %d outcomes, found %d: the token is of another model", c.text(), len(ways), outcome)
 	}
 	way := ways[outcome]
+	if c.run.calls++; c.run.calls > maxCalls {
+		w.fail(&Violation{Invariant: "livelock", Detail: fmt.Sprintf("the reconcile of %s made %d calls, and still has not ended", c.run.key, maxCalls)})
+		return nil
+	}
 	w.begin(c.thread, &Record{Who: c.run.c.who(), Site: site(c.site)})
 	w.step.Outcome = outcome
 	w.own(c.run.c.proc)
@@ -255,6 +259,12 @@ func (w *World) touchRequest(r *sim.Request, answer *sim.Answer) {
 	if len(answer.Commits) == 0 {
 		w.touch(schedule.Read, "object", keyText(r.Key()))
 	}
+	if r.Verb == "create" && r.Name == "" {
+		w.touch(schedule.Write, "generated name", r.Kind.GVK.GroupKind().String()) // which is no other's
+	}
+	if answer.Unsupported != "" && w.unfit == "" {
+		w.unfit = answer.Unsupported
+	}
 }
 
 // noteRead keeps what the writer knows: the answers it got.
@@ -283,6 +293,9 @@ func (w *World) noteCommits(commits []sim.Commit, note commitNote) {
 		w.committed = append(w.committed, note)
 		w.touch(schedule.Write, "object", keyText(commit.Key))
 		w.touch(schedule.Add, "kind", gk.String())
+		if w.cfg.Stale {
+			w.touch(schedule.Write, "events", gk.String()) // caches learn of the objects of a kind in the order of their writes
+		}
 		if w.cfg.OrderedWrites {
 			w.touch(schedule.Write, "order")
 		}

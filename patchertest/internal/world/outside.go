@@ -120,7 +120,7 @@ func (w *World) outsideWithoutContext(name string, act func() string) error {
 		return nil
 	}
 	w.mu.Lock()
-	w.misplaced = fmt.Sprintf("call %s: %v; found another one, so that the call cannot be a step", name, errNoContext)
+	w.unfit = fmt.Sprintf("call %s: %v; found another one, so that the call cannot be a step", name, errNoContext)
 	w.mu.Unlock()
 	return errNoContext
 }

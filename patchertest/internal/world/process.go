@@ -35,11 +35,11 @@ type controller struct {
 	name    string
 	client  client.Client
 	rec     reconcile.Reconciler
-	queue   map[requestKey]bool
-	timers  map[requestKey]time.Time
-	early   map[requestKey]int // how often a timer of the key has fired
+	queue   map[requestKey][]int         // the steps that queued a key
+	timers  map[requestKey]time.Duration // when they end, on World.clock
+	timedBy map[requestKey][]int         // the steps that set a timer
+	fired   map[requestKey]int           // how many timers of the key have ended
 	errors  map[requestKey]int
-	lastRun map[requestKey]*run
 	running *run
 	freed   int // the step that freed the worker
 }
@@ -53,11 +53,10 @@ type run struct {
 	parked   []*call
 	finished bool
 	waiting  bool // at rest, but neither at the gate nor asleep: it waits for another goroutine
+	calls    int
 	result   reconcile.Result
 	err      error
 	panicked bool
-	started  int  // length of the server's log when it began
-	current  bool // every cache of the process was up to date then
 	faulted  bool // one of its calls was made to time out
 	reads    map[sim.Key]map[string]any
 }
@@ -85,8 +84,8 @@ func (w *World) newProcess(index int, before *process) (*process, error) {
 
 func (w *World) newController(p *process, cfg *Controller) (*controller, error) {
 	c := &controller{
-		cfg: cfg, proc: p, name: cfg.Name, freed: -1, queue: map[requestKey]bool{}, timers: map[requestKey]time.Time{},
-		early: map[requestKey]int{}, errors: map[requestKey]int{}, lastRun: map[requestKey]*run{},
+		cfg: cfg, proc: p, name: cfg.Name, freed: -1, queue: map[requestKey][]int{}, timedBy: map[requestKey][]int{}, timers: map[requestKey]time.Duration{},
+		fired: map[requestKey]int{}, errors: map[requestKey]int{},
 	}
 	clients, err := w.cfg.Clients.get(w, c, p.life)
 	if err != nil {
@@ -130,7 +129,7 @@ func (w *World) crash(p *process) error {
 		return err
 	}
 	for i, other := range p.controllers {
-		fresh.controllers[i].early = other.early
+		fresh.controllers[i].fired = other.fired
 	}
 	w.processes[p.index-1] = fresh
 	return nil
@@ -151,9 +150,13 @@ func (c *controller) location(key requestKey) []string {
 	return []string{"queue", c.proc.name, c.name, key.String()}
 }
 
+func (c *controller) timerLocation(key requestKey) []string {
+	return []string{"timer", c.proc.name, c.name, key.String()}
+}
+
 // enqueue adds a key to the queue; a key that is there already stays there once.
 func (c *controller) enqueue(key requestKey) {
-	c.queue[key] = true
+	c.queue[key] = append(c.queue[key], c.proc.w.at)
 	c.proc.w.touch(schedule.Add, c.location(key)...)
 }
 
@@ -163,8 +166,10 @@ func (c *controller) enqueueAfter(key requestKey, after time.Duration) {
 		return
 	}
 	// The clock moves in whole seconds: jitter must not reorder timers.
-	deadline := time.Now().Add(after).Add(time.Second - 1).Truncate(time.Second)
-	if known, ok := c.timers[key]; !ok || deadline.Before(known) {
+	deadline := (c.proc.w.clock + after + time.Second - 1).Truncate(time.Second)
+	c.proc.w.touch(schedule.Write, c.timerLocation(key)...)
+	c.timedBy[key] = append(c.timedBy[key], c.proc.w.at)
+	if known, ok := c.timers[key]; !ok || deadline < known {
 		c.timers[key] = deadline
 	}
 }

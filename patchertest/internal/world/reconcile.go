@@ -26,8 +26,8 @@ func (w *World) start(c *controller, key requestKey) {
 	w.own(c.proc)
 	w.touch(schedule.Write, c.location(key)...)
 	w.touch(schedule.Write, "slot", c.proc.name, c.name)
-	w.touch(schedule.Read, "starts")
 	w.step.Slot = c.freed
+	w.causedByOne(c.queue[key])
 	delete(c.queue, key)
 	c.proc.rested = false
 	w.begun = w.launch(c, key)
@@ -45,7 +45,7 @@ func (w *World) launch(c *controller, key requestKey) *run {
 	w.reconciles++
 	ctx, cancel := context.WithCancel(log.IntoContext(context.Background(), logr.Discard()))
 	r := newRun(c, key)
-	r.cancel, r.started, r.current = cancel, len(w.committed), w.upToDate(c.proc)
+	r.cancel = cancel
 	ctx = context.WithValue(ctx, runKey{}, r)
 	c.running = r
 	go func() {
@@ -83,10 +83,11 @@ func (w *World) reap() {
 func (w *World) finish(r *run) {
 	c := r.c
 	r.cancel()
-	c.running, c.lastRun[r.key], c.freed = nil, r, w.now()-1
+	c.running, c.freed = nil, w.now()-1
 	if r.panicked && w.panicked == "" {
 		w.panicked = fmt.Sprintf("%s, reconcile of %s: %v", c.who(), r.key, r.err)
 	}
+	w.countEnd(r)
 	switch {
 	case r.err != nil:
 		if !errors.Is(r.err, reconcile.TerminalError(nil)) {
@@ -124,14 +125,19 @@ func (c *controller) who() string {
 	return c.proc.name + " " + c.name
 }
 
-// fire lets a timer end: the clock moves there, and the key is queued.
-func (w *World) fire(c *controller, key requestKey) {
+// fire lets a timer end, and the key is queued. The clock moves there, unless the timer ends early: then two schedules that differ in
+// the order of independent steps do not differ in the clock.
+func (w *World) fire(c *controller, key requestKey, early bool) {
 	w.own(c.proc)
+	w.touch(schedule.Write, c.timerLocation(key)...)
+	w.causedByOne(c.timedBy[key])
 	deadline := c.timers[key]
 	delete(c.timers, key)
-	c.early[key]++
-	if d := time.Until(deadline); d > 0 {
+	delete(c.timedBy, key)
+	c.fired[key]++
+	if d := deadline - w.clock; d > 0 && !early {
 		time.Sleep(d)
+		w.clock, w.reconciles = deadline, 0
 	}
 	c.enqueue(key)
 	if w.cfg.Record {

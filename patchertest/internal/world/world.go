@@ -33,15 +33,19 @@ type World struct {
 	free       bool       // calls are answered at once, to all goroutines: for the race detector
 	steps      []schedule.Step
 	step       *schedule.Step
+	at         int // the index of step
 	record     *Record
 	begun      *run // the reconcile that the last step began
 	crashes    int
 	timeouts   int
-	reconciles int
+	clock      time.Duration // since the start, by the timers that ended: it moves when nothing else is left to do
+	reconciles int           // since the clock moved
 	violation  *Violation
 	panicked   string
-	misplaced  string     // an outside call that no reconcile's context came with
-	outside    sync.Mutex // serializes outside calls of a free run
+	tallies    map[string]Tally
+	unfit      string         // what was found that cannot be explored
+	waiting    map[string]int // in a fair schedule: since when each thread could run
+	outside    sync.Mutex     // serializes outside calls of a free run
 }
 
 // commitNote is what the world knows of a commit beyond the store: who wrote it and what that writer had read.
@@ -133,6 +137,7 @@ func (w *World) judge(look func() *Violation) {
 // begin opens a step; what is touched until end belongs to it.
 func (w *World) begin(thread string, record *Record) {
 	w.step = &schedule.Step{Choice: schedule.Choice{Thread: thread}, Slot: -1}
+	w.at = len(w.steps)
 	w.record = record
 }
 
@@ -146,6 +151,13 @@ func (w *World) touch(mode schedule.Mode, parts ...string) {
 func (w *World) causedBy(step int) {
 	if step >= 0 && w.step != nil {
 		w.step.Causes = append(w.step.Causes, step)
+	}
+}
+
+// causedByOne notes the only step that made the current one possible. Of several any would have done, and none is a cause.
+func (w *World) causedByOne(steps []int) {
+	if len(steps) == 1 {
+		w.causedBy(steps[0])
 	}
 }
 
