@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,8 @@ import (
 )
 
 var replay = flag.String("patchertest.replay", "", "run only the schedule of this token, from the report of an earlier failure; choose the test with -run")
+
+var shard = flag.String("patchertest.shard", "", "explore only one part of several, such as 2/8; the parts together are the whole")
 
 // Explore runs the model in every schedule that the options allow, and fails the test with the report of a
 // counterexample if an invariant is violated, or if the model is at fault. What was explored is logged. With the flag
@@ -39,7 +43,27 @@ func Check(t *testing.T, build func() Model, opts ...Option) *Report {
 	if *replay != "" {
 		return e.replay(*replay)
 	}
+	part, err := parseShard(*shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.part = part
 	return e.explore()
+}
+
+// parseShard reads the flag -patchertest.shard.
+func parseShard(text string) (schedule.Shard, error) {
+	var part schedule.Shard
+	if text == "" {
+		return part, nil
+	}
+	index, count, ok := strings.Cut(text, "/")
+	i, err := strconv.Atoi(index)
+	n, err2 := strconv.Atoi(count)
+	if !ok || err != nil || err2 != nil || i < 1 || i > n {
+		return part, fmt.Errorf("-patchertest.shard=%s: expected a part and the number of parts, such as 2/8", text)
+	}
+	return schedule.Shard{Index: i, Count: n}, nil
 }
 
 // Replay runs the one schedule of a token, with the options that it was found with, and returns its report. A token that is none,
@@ -63,6 +87,8 @@ type explorer struct {
 	clients world.Pool
 	crds    []*apiextensionsv1.CustomResourceDefinition
 
+	deadline   time.Time // the end of the budget
+	part       schedule.Shard
 	tallies    map[string]world.Tally // of each controller, over all schedules
 	ordersSeen bool                   // some schedule depended on the order of writes to different objects
 }
@@ -77,7 +103,8 @@ const graceSteps = 20_000
 const shrinkSteps = 20_000
 
 func (e *explorer) explore() *Report {
-	report := &Report{settings: e.settings}
+	report := &Report{settings: e.settings, part: e.part}
+	e.deadline = time.Now().Add(e.budget)
 	if raceDetector {
 		if err := e.runFreely(); err != nil {
 			report.Violation = &Violation{Invariant: "model", Detail: err.Error(), Broken: true}
@@ -128,13 +155,12 @@ func (e *explorer) runFreely() error {
 
 // search tries all orders first; over budget, few departures from the plain schedule, then random ones.
 func (e *explorer) search() schedule.Result {
-	deadline := time.Now().Add(e.budget)
-	limits := schedule.Limits{Schedules: e.maxSchedules, Grace: graceSteps, Stop: func() bool { return time.Now().After(deadline) }}
+	limits := schedule.Limits{Schedules: e.maxSchedules, Grace: graceSteps, Shard: e.part, Stop: e.over(e.budget / 4)}
 	result := schedule.Explore(e.run, limits, e.reduce)
 	if result.Exhaustive || result.First != nil {
 		return result
 	}
-	deadline = time.Now().Add(e.budget / 2)
+	limits.Stop = e.over(0)
 	total := result.Schedules
 	for bound := 1; bound <= 2 && result.First == nil; bound++ {
 		limits.Schedules = e.samples
@@ -143,11 +169,17 @@ func (e *explorer) search() schedule.Result {
 	}
 	if result.First == nil {
 		limits.Schedules = e.samples
-		result = schedule.Random(e.run, limits, e.seed)
+		result = schedule.Random(e.run, limits, e.seed+uint64(e.part.Index))
 		total += result.Schedules
 	}
 	result.Schedules, result.Exhaustive = total, false
 	return result
+}
+
+// over reports whether the budget is used up but for a reserve.
+func (e *explorer) over(reserve time.Duration) func() bool {
+	end := e.deadline.Add(-reserve)
+	return func() bool { return time.Now().After(end) }
 }
 
 // explain shrinks a failing schedule, holds that it fails again the same way, and writes its steps down.
@@ -161,7 +193,7 @@ func (e *explorer) explain(report *Report, found schedule.Failure) {
 		return
 	}
 	if found.Verdict.Invariant != livelock { // which is as long as it is
-		found = schedule.Shrink(e.run, found, shrinkSteps)
+		found = schedule.Shrink(e.run, found, shrinkSteps, e.over(-e.budget/20))
 	}
 	token := schedule.Encode(e.run, found.Choices)
 	recorded := e.record(schedule.Follow(found.Choices))

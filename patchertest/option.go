@@ -60,7 +60,8 @@ func MaxReconciles(n int) Option { return func(s *settings) { s.maxReconciles = 
 // MaxSchedules is how many schedules are run before the exploration falls back to sampling. The default is 200000.
 func MaxSchedules(n int) Option { return func(s *settings) { s.maxSchedules = n } }
 
-// Budget is how long schedules are run before the exploration falls back to sampling. The default is a minute.
+// Budget is how long an exploration may take. If three quarters of it were not enough for every schedule, the rest is used to
+// sample. The default is a minute.
 func Budget(d time.Duration) Option { return func(s *settings) { s.budget = d } }
 
 // Watchdog is how long a step may take in real time before the model is reported as stuck. The default is 5 seconds.

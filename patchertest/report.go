@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/statuspatcher/statuspatcher/patchertest/internal/schedule"
 )
 
 // Report is what an exploration found.
@@ -18,6 +20,7 @@ type Report struct {
 	settings settings
 	failing  int
 	replayed bool
+	part     schedule.Shard
 }
 
 // Violation is a counterexample, or what is wrong with the model.
@@ -125,6 +128,9 @@ func (r *Report) extent() string {
 	}
 	if !r.Exhaustive {
 		return extent
+	}
+	if r.part.Count > 1 {
+		extent = fmt.Sprintf("shard %d of %d exhaustive within bounds", r.part.Index, r.part.Count)
 	}
 	return extent + ", " + count(r.Schedules, "schedule")
 }

@@ -10,7 +10,15 @@ type Limits struct {
 	Schedules int         // 0 is no limit
 	Stop      func() bool // asked before each schedule
 	Grace     int         // how many more steps are run after the first failure, to tell how rare failures are
+	Shard     Shard
 }
+
+// Shard is one part of an exploration. The parts together are the whole: each follows every order of the first steps, and goes on
+// from every Count-th of them. The zero Shard is the whole.
+type Shard struct{ Index, Count int }
+
+// shardDepth is how many steps shards are divided by. There every order is followed, whatever the reduction.
+const shardDepth = 6
 
 // Failure is a schedule that violates an invariant.
 type Failure struct {
@@ -42,6 +50,7 @@ type explorer struct {
 	stack  []*node
 	result Result
 	broken string // the model did not do the same in a repeated prefix
+	begun  int    // how many orders of the first steps there were so far
 }
 
 // node is a point of choice on the current path.
@@ -53,6 +62,7 @@ type node struct {
 	touched   map[string]touches // what the steps that were tried here touched, whatever their outcome
 	chosen    Choice
 	digest    uint64
+	shared    bool // all shards pass here
 }
 
 // touches is what one step touched over all its outcomes, with what is glued to it.
@@ -129,6 +139,12 @@ func (e *explorer) chooser() Chooser {
 			return e.repeat(at, enabled)
 		}
 		n := &node{enabled: enabled, backtrack: map[string]bool{}, done: map[string]bool{}, touched: map[string]touches{}}
+		n.shared = e.shared(at, enabled)
+		if !n.shared && at > 0 && e.stack[at-1].shared {
+			if e.begun++; e.begun%e.limits.Shard.Count != e.limits.Shard.Index-1 {
+				return Choice{}, false
+			}
+		}
 		if e.reduce {
 			n.sleep = e.asleep(at, ran)
 		}
@@ -138,7 +154,7 @@ func (e *explorer) chooser() Chooser {
 		}
 		n.chosen = Choice{Thread: thread}
 		n.backtrack[thread] = true
-		if !e.reduce || slices.ContainsFunc(enabled, func(a Action) bool { return a.Idle }) {
+		if !e.reduce || n.shared || slices.ContainsFunc(enabled, func(a Action) bool { return a.Idle }) {
 			for _, a := range enabled {
 				n.backtrack[a.Thread] = true
 			}
@@ -146,6 +162,14 @@ func (e *explorer) chooser() Chooser {
 		e.stack = append(e.stack, n)
 		return n.chosen, true
 	}
+}
+
+// shared reports whether a node belongs to the first steps, which all shards follow. What is glued to one of them does too.
+func (e *explorer) shared(at int, enabled []Action) bool {
+	if e.limits.Shard.Count <= 1 {
+		return false
+	}
+	return at < shardDepth || e.stack[at-1].shared && enabled[0].Glued
 }
 
 func (e *explorer) repeat(at int, enabled []Action) (Choice, bool) {

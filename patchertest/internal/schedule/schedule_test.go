@@ -144,7 +144,7 @@ func TestEveryFailureReplays(t *testing.T) {
 			if found.First == nil {
 				t.Fatalf("program %v: expected %s to be reached again", p, bad)
 			}
-			small := Shrink(run, *found.First, 1000)
+			small := Shrink(run, *found.First, 1000, nil)
 			for _, failure := range []Failure{*found.First, small} {
 				choose, err := Decode(Encode(run, failure.Choices))
 				if err != nil {
@@ -197,5 +197,37 @@ func TestNotDeterministic(t *testing.T) {
 	}, Limits{}, false)
 	if r.First == nil || !r.First.Verdict.Broken || r.First.Verdict.Invariant != "deterministic" {
 		t.Errorf("expected the model to be named as not deterministic, found %+v", r)
+	}
+}
+
+// TestShards: the shards together reach what the whole reaches, and no shard is the whole.
+func TestShards(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	divided := 0
+	for i := range 60 {
+		p := append(randomProgram(rng), randomProgram(rng)[0])
+		want, got := map[string]bool{}, map[string]bool{}
+		Explore(p.run(want, never), Limits{}, true)
+		const count = 4
+		for index := 1; index <= count; index++ {
+			one := map[string]bool{}
+			r := Explore(p.run(one, never), Limits{Shard: Shard{Index: index, Count: count}}, true)
+			if !r.Exhaustive {
+				t.Fatalf("program %d %v, shard %d: expected the whole shard to be explored, found %+v", i, p, index, r)
+			}
+			for result := range one {
+				got[result] = true
+			}
+			if len(one) < len(want) {
+				divided++
+			}
+		}
+		if fmt.Sprint(want) != fmt.Sprint(got) {
+			t.Fatalf("program %d %v: expected the shards to reach %d results together, found %d", i, p, len(want), len(got))
+		}
+	}
+	// The negative control: without one shard something is missing somewhere.
+	if divided == 0 {
+		t.Errorf("expected shards that reach less than the whole, found none")
 	}
 }

@@ -1,9 +1,9 @@
 package schedule
 
 // Shrink looks for a schedule that violates the same invariant with fewer faults, fewer switches and fewer steps, in at
-// most budget steps.
-func Shrink(run Runner, found Failure, budget int) Failure {
-	s := &shrinker{run: run, best: found, budget: budget}
+// most budget steps, until stop says so.
+func Shrink(run Runner, found Failure, budget int, stop func() bool) Failure {
+	s := &shrinker{run: run, best: found, budget: budget, stop: stop}
 	s.cost = costOf(found.Choices)
 	for improved := true; improved && s.budget > 0; {
 		improved = s.withoutFaults()
@@ -18,6 +18,7 @@ type shrinker struct {
 	best   Failure
 	cost   cost
 	budget int
+	stop   func() bool // or nil
 }
 
 type cost struct{ faults, switches, steps int }
@@ -47,6 +48,9 @@ func costOf(choices []Choice) cost {
 
 // try runs a wish: its choices in order, those that are not possible passed over, then the plain schedule.
 func (s *shrinker) try(wish []Choice) bool {
+	if s.stop != nil && s.stop() {
+		s.budget = 0
+	}
 	if s.budget <= 0 {
 		return false
 	}

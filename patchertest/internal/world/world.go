@@ -73,6 +73,7 @@ func New(cfg Config) (*World, error) {
 		}
 	}
 	w.begin("", nil)
+	w.at = -1 // what is there at first follows from no step
 	w.noteCommits(w.Server.Log(), commitNote{Step: -1})
 	for i := range cfg.Replicas {
 		p, err := w.newProcess(i+1, nil)
