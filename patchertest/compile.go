@@ -131,7 +131,7 @@ func (e *explorer) judge(m *Model, cfg *world.Config) {
 				return &world.Violation{Invariant: invariant.name, Detail: err.Error()}
 			}
 		}
-		return nil
+		return e.judgeDemands(newHistory(w, catalog, at+1).of(cfg), at)
 	}
 	if slices.ContainsFunc(m.Invariants, func(i Invariant) bool { return i.always }) {
 		cfg.OnOutside = func(w *world.World) *world.Violation {
@@ -155,7 +155,7 @@ func (e *explorer) judge(m *Model, cfg *world.Config) {
 				return &world.Violation{Invariant: invariant.name, Detail: err.Error()}
 			}
 		}
-		return nil
+		return e.judgeDemands(newHistory(w, catalog, len(w.Server.Log())).of(cfg), -1)
 	}
 	for _, invariant := range m.Invariants {
 		cfg.Probe = cfg.Probe || invariant.probe

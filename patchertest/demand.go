@@ -12,9 +12,6 @@ import (
 // reconcilesSucceed is demanded of every model: a controller whose reconciles all fail shows nothing.
 const reconcilesSucceed = "ReconcilesSucceed"
 
-// demands are what is demanded of every model, by the names that Without takes.
-var demands = []string{reconcilesSucceed}
-
 // Without switches off demands that are on by default, by the names under which reports show them.
 func Without(names ...string) Option {
 	return func(s *settings) { s.without = append(s.without, names...) }
@@ -25,11 +22,11 @@ func (s *settings) demands(name string) bool { return !slices.Contains(s.without
 // checkDemands refuses names that do not exist, and a model of which nothing is demanded.
 func (e *explorer) checkDemands(m *Model) error {
 	for _, name := range e.without {
-		if !slices.Contains(demands, name) {
-			return fmt.Errorf("Without(%q): expected one of %s", name, strings.Join(demands, ", "))
+		if !slices.Contains(demandNames(), name) {
+			return fmt.Errorf("Without(%q): expected one of %s", name, strings.Join(demandNames(), ", "))
 		}
 	}
-	if len(m.Invariants) == 0 && !slices.ContainsFunc(demands, e.demands) {
+	if len(m.Invariants) == 0 && !slices.ContainsFunc(demandNames(), e.demands) {
 		return fmt.Errorf("expected Invariants, found none, and every demand is switched off: the model would hold whatever it does")
 	}
 	return nil

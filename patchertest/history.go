@@ -19,10 +19,21 @@ type History struct {
 	catalog *sim.Catalog
 	commits []sim.Commit
 	read    map[sim.Key]bool
+	kinds   []schema.GroupKind // that controllers of the model are For
 }
 
 func newHistory(w *world.World, catalog *sim.Catalog, upTo int) *History {
 	return &History{w: w, catalog: catalog, commits: w.Server.Log()[:upTo], read: map[sim.Key]bool{}}
+}
+
+// of adds the kinds of the model's controllers.
+func (h *History) of(cfg *world.Config) *History {
+	for _, c := range cfg.Controllers {
+		if c.For != nil {
+			h.kinds = append(h.kinds, c.For.GVK.GroupKind())
+		}
+	}
+	return h
 }
 
 // note keeps which objects an invariant looks at: one that looks at several sees the order of their writes.

@@ -141,7 +141,7 @@ func lostField(path string, read, before, after any) (string, string) {
 	return "", ""
 }
 
-// fieldsOf sees an object as its fields, and a list of conditions or the like as a map by type or name.
+// fieldsOf sees an object as its fields, a list of conditions or the like as a map by type or name, and a list of strings as a set.
 func fieldsOf(value any) map[string]any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -149,6 +149,10 @@ func fieldsOf(value any) map[string]any {
 	case []any:
 		out := map[string]any{}
 		for _, item := range v {
+			if text, ok := item.(string); ok {
+				out[text] = true
+				continue
+			}
 			fields, ok := item.(map[string]any)
 			if !ok {
 				return nil

@@ -165,8 +165,8 @@ func TestLateDeliveryIsNoLivelock(t *testing.T) {
 			return m
 		}
 	}
-	for _, limit := range []int{30, 100, 400} {
-		opts := []patchertest.Option{stale, patchertest.MaxReconciles(limit), patchertest.MaxSchedules(10), patchertest.Samples(100)}
+	for _, limit := range []int{30, 100, 200} {
+		opts := []patchertest.Option{stale, patchertest.MaxReconciles(limit), patchertest.MaxSchedules(10), patchertest.Samples(30)}
 		if r := patchertest.Check(t, build(true), opts...); r.Violation != nil {
 			t.Errorf("MaxReconciles(%d): expected the map to end the loop, found %s", limit, r)
 		}
@@ -279,4 +279,5 @@ func TestGreenWithoutContent(t *testing.T) {
 // onlySpecs is what predicate.GenerationChangedPredicate is for.
 var onlySpecs = []predicate.Predicate{predicate.GenerationChangedPredicate{}}
 
-var allOff = []patchertest.Option{patchertest.Without("ReconcilesSucceed")}
+var allOff = []patchertest.Option{patchertest.Without("ReconcilesSucceed", "NoLostWrites", "ObservedGenerationWasRead", "TransitionTimesAreTrue",
+	"FinalizersAwaitCleanup", "NoDuplicateChildren", "NoErrorIsSwallowed")}

@@ -220,6 +220,7 @@ func (w *World) readCache(c *call) error {
 		return notFound(c.kind, c.key.Name)
 	}
 	c.run.reads[c.key] = content
+	c.run.saw(c.key, content)
 	c.content = content
 	obj, err := w.view(content, reflect.TypeOf(c.out).Elem())
 	if err != nil {
@@ -249,6 +250,7 @@ func (w *World) listCache(c *call, cached *cache) error {
 		}
 		if match {
 			c.run.reads[key] = content
+			c.run.saw(key, content)
 			items = append(items, obj.DeepCopyObject())
 		}
 	}

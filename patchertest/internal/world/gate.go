@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -208,6 +209,12 @@ func (w *World) doCall(c *call, outcome int) error {
 	default:
 		w.perform(c, way)
 	}
+	if c.outside != nil {
+		w.noteOutside(c)
+	}
+	if way != crashBefore && way != crashAfter {
+		c.run.noteFailure(c)
+	}
 	if w.cfg.Record {
 		w.describe(c, way)
 	}
@@ -222,7 +229,7 @@ func (w *World) perform(c *call, way string) {
 	c.answer = w.Server.Handle(c.r)
 	w.touchRequest(c.r, c.answer)
 	w.noteRead(c)
-	w.noteCommits(w.Server.Log()[before:], commitNote{Step: w.now(), Writer: c.run.thread, Read: prior, Locked: carriesVersion(c.body)})
+	w.noteCommits(w.Server.Log()[before:], c.run.note(w, c.key, commitNote{Step: w.now(), Writer: c.run.thread, Read: prior, Locked: carriesVersion(c.body)}))
 	w.checkVersionsRead(c.body)
 	w.digest(c.answer.Code)
 	if way == landed {
@@ -276,11 +283,15 @@ func (w *World) noteRead(c *call) {
 		for _, item := range items {
 			content := item.(map[string]any)
 			c.run.reads[keyOf(c.kind, content)] = content
+			c.run.saw(keyOf(c.kind, content), content)
 		}
 		return
 	}
 	if c.answer.Object["kind"] == c.kind.GVK.Kind {
 		c.run.reads[keyOf(c.kind, c.answer.Object)] = c.answer.Object
+		if !c.writes() {
+			c.run.saw(c.key, c.answer.Object)
+		}
 	}
 }
 
@@ -290,6 +301,7 @@ func (w *World) noteCommits(commits []sim.Commit, note commitNote) {
 		gk := commit.Key.Kind
 		at := len(w.committed)
 		w.events[gk] = append(w.events[gk], at)
+		note.Time = time.Now()
 		w.committed = append(w.committed, note)
 		w.touch(schedule.Write, "object", keyText(commit.Key))
 		w.touch(schedule.Add, "kind", gk.String())

@@ -53,12 +53,17 @@ type run struct {
 	parked   []*call
 	finished bool
 	waiting  bool // at rest, but neither at the gate nor asleep: it waits for another goroutine
+	number   int  // counted over all reconciles of the schedule
 	calls    int
-	result   reconcile.Result
-	err      error
-	panicked bool
-	faulted  bool // one of its calls was made to time out
-	reads    map[sim.Key]map[string]any
+	failures map[string]failure
+	// generations are the newest ones that it asked for; what a write returned does not count.
+	generations map[sim.Key]int64
+	first       map[sim.Key]map[string]any
+	result      reconcile.Result
+	err         error
+	panicked    bool
+	faulted     bool // one of its calls was made to time out
+	reads       map[sim.Key]map[string]any
 }
 
 func (w *World) newProcess(index int, before *process) (*process, error) {

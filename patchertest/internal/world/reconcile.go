@@ -45,7 +45,8 @@ func (w *World) launch(c *controller, key requestKey) *run {
 	w.reconciles++
 	ctx, cancel := context.WithCancel(log.IntoContext(context.Background(), logr.Discard()))
 	r := newRun(c, key)
-	r.cancel = cancel
+	w.launched++
+	r.cancel, r.number = cancel, w.launched
 	ctx = context.WithValue(ctx, runKey{}, r)
 	c.running = r
 	go func() {

@@ -39,13 +39,16 @@ type World struct {
 	crashes    int
 	timeouts   int
 	clock      time.Duration // since the start, by the timers that ended: it moves when nothing else is left to do
+	launched   int           // reconciles since the start
 	reconciles int           // since the clock moved
 	violation  *Violation
 	panicked   string
 	tallies    map[string]Tally
-	unfit      string         // what was found that cannot be explored
-	waiting    map[string]int // in a fair schedule: since when each thread could run
-	outside    sync.Mutex     // serializes outside calls of a free run
+	last       map[string]*run              // the last reconcile of each key
+	failed     map[string]map[string]string // by key of a controller: outside calls that failed and have not succeeded since
+	unfit      string                       // what was found that cannot be explored
+	waiting    map[string]int               // in a fair schedule: since when each thread could run
+	outside    sync.Mutex                   // serializes outside calls of a free run
 }
 
 // commitNote is what the world knows of a commit beyond the store: who wrote it and what that writer had read.
@@ -53,7 +56,14 @@ type commitNote struct {
 	Step   int // index of the step, -1 for what was there before the test
 	Writer string
 	Read   map[string]any // the writer's last read of the object before this write; nil if none
+	First  map[string]any // its first read of the object in the same reconcile
 	Locked bool           // the request carried a resourceVersion
+	Seen   int64          // the newest generation of the object that the writer's reconcile had asked for; 0 if none
+	Known  []sim.Key      // the objects that the writer's reconcile had seen
+	Failed string         // an outside call for the same key that failed and has not succeeded since
+	Time   time.Time
+	ByRun  bool // the writer is a reconcile
+	Run    int  // the number of that reconcile
 }
 
 // New builds the processes. Nothing has run yet.
