@@ -78,15 +78,18 @@ func NoLostStatusWrite() Invariant {
 
 // known is what the writer of a commit knew of the object: what it had read, with what it wrote itself since then. To overwrite
 // one's own value is no loss.
-func (h *History) known(at int) map[string]any {
+func (h *History) known(at int) map[string]any { return h.knownSince(at, h.w.Notes()[at].Read) }
+
+// knownSince is what the writer of a commit knew if it had last read a given version.
+func (h *History) knownSince(at int, read map[string]any) map[string]any {
 	commit, note := h.commits[at], h.w.Notes()[at]
-	known := note.Read
+	known := read
 	var newer bool
 	for i, c := range h.commits[:at] {
 		if c.Key != commit.Key || c.Before == nil {
 			continue
 		}
-		newer = newer || versionOf(c.Before) == versionOf(note.Read)
+		newer = newer || versionOf(c.Before) == versionOf(read)
 		if own := h.w.Notes()[i].Writer; newer && own != "" && own == note.Writer {
 			known, _ = absorb(known, c.Before, c.After).(map[string]any)
 		}
