@@ -152,6 +152,9 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 	case content.empty && w.mode != Report:
 		w.report.passed(PassedUnchanged)
 		return decision{}, nil
+	case !content.status && !content.empty:
+		w.report.passed(PassedNoStatus)
+		return decision{patch: patch}, nil
 	}
 	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
 	return w.onBlind(ctx, found, patch, content)

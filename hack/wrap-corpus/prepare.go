@@ -34,10 +34,16 @@ func prepare(root, dir string, p project) error {
 		"-require="+self+"/patcher@v0.0.0", "-replace="+self+"/patcher="+filepath.Join(root, "patcher")); err != nil {
 		return err
 	}
-	if err := writeHook(dir, module, p); err != nil {
+	if err := writeHook(dir); err != nil {
+		return err
+	}
+	if err := complete(dir, p); err != nil {
 		return err
 	}
 	if err := wrapRuntime(dir); err != nil {
+		return err
+	}
+	if err := writeKinds(dir, module, p); err != nil {
 		return err
 	}
 	for i, pkg := range sortedKeys(p.Kinds) {
@@ -58,9 +64,8 @@ func prepare(root, dir string, p project) error {
 	return nil
 }
 
-// writeHook writes the package that wraps the clients. Its imports are completed before the patchers exist, because the generator
-// needs a module whose requirements are complete.
-func writeHook(dir, module string, p project) error {
+// writeHook writes the package that wraps the clients, without its kinds.
+func writeHook(dir string) error {
 	to := filepath.Join(dir, ownDir, "hook")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -69,18 +74,29 @@ func writeHook(dir, module string, p project) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(to, "hook.go"), hook, 0o644); err != nil {
-		return err
+	return os.WriteFile(filepath.Join(to, "hook.go"), hook, 0o644)
+}
+
+// complete adds to go.mod and go.sum what patcher.Wrap needs: the version of controller-runtime, which is then copied, and what it
+// requires in turn. The generator reads both files and changes neither.
+func complete(dir string, p project) error {
+	args := append([]string{"list", "-deps", "-test", "./" + ownDir + "/hook"}, sortedKeys(p.Kinds)...)
+	for _, pkg := range p.Tests {
+		args = append(args, "./"+pkg)
 	}
-	if _, err := operators.Command(dir, "go", "list", "-deps", "./"+ownDir+"/hook"); err != nil {
-		return err
-	}
+	_, err := operators.Command(dir, "go", args...)
+	return err
+}
+
+// writeKinds writes the file of the hook that imports the patchers, which exist only after the generator has run.
+func writeKinds(dir, module string, p project) error {
 	var imports, adds strings.Builder
 	for i := range sortedKeys(p.Kinds) {
 		fmt.Fprintf(&imports, "import status%d %q\n", i, path.Join(module, ownDir, fmt.Sprint("status", i)))
 		fmt.Fprintf(&adds, "\tkinds = append(kinds, status%d.Kinds()...)\n", i)
 	}
-	return os.WriteFile(filepath.Join(to, "kinds.go"), []byte("package hook\n\n"+imports.String()+"\nfunc init() {\n"+adds.String()+"}\n"), 0o644)
+	content := "package hook\n\n" + imports.String() + "\nfunc init() {\n" + adds.String() + "}\n"
+	return os.WriteFile(filepath.Join(dir, ownDir, "hook", "kinds.go"), []byte(content), 0o644)
 }
 
 // importHook adds a test file to a package that imports the hook.
