@@ -114,6 +114,35 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 			p.must(p.conditions(context.Background(), "Mine"))
 			p.ctxOfStatus = context.Background()
 		}, setCounter(1), true},
+		{"rule: after a finalizer, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), addFinalizer))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), false},
+		{"rule: after an Update of a label, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			changed := p.read.DeepCopy()
+			changed.Labels["tier"] = "two"
+			p.must(p.client.Update(context.TODO(), changed))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), false},
+		{"control: after a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), newImage))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after an Update of a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			changed := p.read.DeepCopy()
+			newImage(changed)
+			p.must(p.client.Update(context.Background(), changed))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after a finalizer of another reconcile, by a context that all share", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.rest(ctx, addFinalizer))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after another process wrote a status, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), addFinalizer))
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
 		{"control: after the same field", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, setCounter(2)))
 		}, setCounter(1), true},
