@@ -142,15 +142,16 @@ func wrapRuntime(dir string) error {
 		if err != nil {
 			return err
 		}
-		if strings.Count(string(content), edit.old) != 1 {
-			return fmt.Errorf("%s has not exactly one line that begins with %q", file, strings.TrimSpace(edit.old))
+		renamed, err := renameOnce(file, string(content), edit.old, edit.new)
+		if err != nil {
+			return err
 		}
 		added, err := data.ReadFile("wrapping/" + edit.added)
 		if err != nil {
 			return err
 		}
 		if err := errors.Join(
-			os.WriteFile(file, []byte(strings.Replace(string(content), edit.old, edit.new, 1)), 0o644),
+			os.WriteFile(file, []byte(renamed), 0o644),
 			os.WriteFile(filepath.Join(filepath.Dir(file), "zz_wrapcorpus.go"), added, 0o644),
 		); err != nil {
 			return err
@@ -158,4 +159,12 @@ func wrapRuntime(dir string) error {
 	}
 	_, err = operators.Command(dir, "go", "mod", "edit", "-replace="+runtime+"="+to)
 	return err
+}
+
+// renameOnce replaces the one occurrence of a declaration in the content of a file.
+func renameOnce(file, content, old, new string) (string, error) {
+	if strings.Count(content, old) != 1 {
+		return "", fmt.Errorf("%s: expected exactly one line that begins with %q: the edit is for another version of controller-runtime", file, strings.TrimSpace(old))
+	}
+	return strings.Replace(content, old, new, 1), nil
 }
