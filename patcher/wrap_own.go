@@ -15,8 +15,9 @@ import (
 // several requests that are all made of the version that it read, such as the conditions, then a finalizer, then the rest of the
 // status. The lock of that version would make the second request conflict with the first, each time.
 //
-// What a later request may have been decided on must be as it was read. So only those writes are followed that are not of the status,
-// and patches of nothing but conditions that the caller has locked. Patch helpers write conditions in this way.
+// What a later request may have been decided on must be as it was read, except for what its own reconcile has written since. So only
+// those writes are followed that are not of the status, and merge patches of the status that the caller has locked: such a helper says
+// which fields it writes, and on which version. Patch helpers write conditions in this way, others the phase.
 type ownWrites struct {
 	mu    sync.Mutex
 	steps recent[stepKey, step]
@@ -115,7 +116,7 @@ func (w *WrappedClient) origin(ctx context.Context, s stored) (resourceVersion s
 	switch {
 	case isNoVersion(s.before): // it was created, perhaps
 		return "", false
-	case s.status && !s.conditions:
+	case s.status && !s.callerLocked:
 		return "", false
 	case !isNoVersion(s.lock):
 		from.resourceVersion = s.lock

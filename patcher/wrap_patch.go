@@ -21,8 +21,8 @@ type patchContent struct {
 	locked, empty, status bool
 	// lock is that version, for a merge patch.
 	lock string
-	// spec: it writes more than metadata and status. conditions: it writes nothing of the status but conditions.
-	spec, conditions bool
+	// spec: it writes more than metadata and status.
+	spec bool
 }
 
 func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
@@ -52,25 +52,8 @@ func mergeContent(data []byte) patchContent {
 	content.locked = content.lock != ""
 	content.spec = slices.ContainsFunc(slices.Collect(maps.Keys(body)), func(key string) bool { return key != "metadata" && key != "status" })
 	_, content.status = body["status"]
-	content.conditions = holdsConditionsOnly(body["status"])
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
 	return content
-}
-
-// holdsConditionsOnly reports whether the JSON of a status, or of an object in it, has no other fields than lists of conditions.
-func holdsConditionsOnly(object json.RawMessage) bool {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(object, &fields) != nil || fields == nil {
-		return false
-	}
-	for name, value := range fields {
-		var list []json.RawMessage
-		isList := name == "conditions" && json.Unmarshal(value, &list) == nil
-		if !isList && !holdsConditionsOnly(value) {
-			return false
-		}
-	}
-	return true
 }
 
 // versionIn returns the resourceVersion in the JSON of an object's metadata, if that locks something.

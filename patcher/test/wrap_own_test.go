@@ -30,9 +30,16 @@ func (b *bed) inParts(c client.Client) *partsPatcher {
 }
 
 func (p *partsPatcher) conditions(ctx context.Context, reason string) error {
+	return p.locked(ctx, func(s *v1.CellStatus) {
+		s.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: reason, LastTransitionTime: metav1.Now()}}
+	})
+}
+
+// locked writes the status with a lock, on the newest version.
+func (p *partsPatcher) locked(ctx context.Context, set func(*v1.CellStatus)) error {
 	newest, _ := p.bed.read(p.client)
 	base := newest.DeepCopy()
-	newest.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: reason, LastTransitionTime: metav1.Now()}}
+	set(&newest.Status)
 	return p.client.Status().Patch(ctx, newest, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 }
 
@@ -113,6 +120,16 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		{"control: after its conditions, by a context that all share", func(_ context.Context, p *partsPatcher) {
 			p.must(p.conditions(context.Background(), "Mine"))
 			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"rule: after another field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
+		}, setCounter(1), false},
+		{"control: after the same field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.locked(ctx, setCounter(2)))
+		}, setCounter(1), true},
+		{"control: after another process wrote before the helper read the object", func(ctx context.Context, p *partsPatcher) {
+			p.forge(func(s *v1.CellStatus) { s.Tier = "theirs" })
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
 		}, setCounter(1), true},
 		{"rule: after a finalizer, by a context that all share", func(_ context.Context, p *partsPatcher) {
 			p.must(p.rest(context.Background(), addFinalizer))
