@@ -21,16 +21,13 @@ const Name = "statuspatcher"
 // A Check looks at packages of one program. It is for one goroutine.
 type Check struct {
 	opts       Options
-	patchers   fix.Patchers
 	sites      map[*flow.Package][]*site.Site
 	classifier *class.Classifier
 }
 
 // NewCheck finds the writes of all packages, so that each can be judged with its callers in sight.
-//
-// patchers finds generated patcher packages for the fixes that move code to them; nil finds none.
-func NewCheck(prog *flow.Program, opts Options, patchers fix.Patchers) *Check {
-	c := &Check{opts: opts, patchers: patchers, sites: map[*flow.Package][]*site.Site{}}
+func NewCheck(prog *flow.Program, opts Options) *Check {
+	c := &Check{opts: opts, sites: map[*flow.Package][]*site.Site{}}
 	if !opts.Tests {
 		leaveOutTests(prog)
 	}
@@ -88,7 +85,7 @@ func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Dire
 		ds = append(ds, directive.Parse(pkg.Fset, file)...)
 	}
 	directive.Apply(pkg.Fset, ds, out)
-	fix.Suggest(out, c.classifier.Tracker(), c.patchers)
+	fix.Suggest(out, c.classifier.Tracker())
 	return out, ds
 }
 

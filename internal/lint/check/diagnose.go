@@ -21,7 +21,7 @@ func Diagnose(pkg *flow.Package, opts Options) ([]analysis.Diagnostic, error) {
 	if _, err := opts.CheckWrappers(prog); err != nil {
 		return nil, err
 	}
-	check := NewCheck(prog, opts, nil)
+	check := NewCheck(prog, opts)
 	findings, directives := check.Findings(pkg)
 	var out []analysis.Diagnostic
 	for _, f := range findings {

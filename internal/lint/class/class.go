@@ -94,7 +94,6 @@ type FixKind string
 
 // The kinds of fixes.
 const (
-	Moved      FixKind = "moved"
 	LockAdded  FixKind = "locked"
 	Recaptured FixKind = "recaptured"
 )

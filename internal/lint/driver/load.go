@@ -4,8 +4,6 @@ package driver
 import (
 	"fmt"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -93,23 +91,4 @@ func (m *Module) addProblems(p *packages.Package) {
 		prob.Errors = append(prob.Errors, e.Error())
 	}
 	m.Problems = append(m.Problems, prob)
-}
-
-// Patchers finds the generated patcher package beside an API package of the module: its child, named after it.
-func (m *Module) Patchers(apiPackage string) string {
-	for _, p := range m.Packages {
-		api, ok := p.Imports[apiPackage]
-		if p.PkgPath == apiPackage {
-			api, ok = p, true
-		}
-		if !ok || len(api.GoFiles) == 0 {
-			continue
-		}
-		name := api.Name + "status"
-		if _, err := os.Stat(filepath.Join(filepath.Dir(api.GoFiles[0]), name)); err == nil {
-			return apiPackage + "/" + name
-		}
-		return ""
-	}
-	return ""
 }

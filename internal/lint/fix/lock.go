@@ -51,7 +51,7 @@ func lockDoubt(f *class.Finding, s *safety, merge *ast.CallExpr) *doubt {
 	case usedElsewhere(f, merge):
 		return doubtAt(merge, "the patch is used by other writes, too")
 	}
-	return s.freshUntil(f, nil)
+	return s.freshUntil(f)
 }
 
 const droppedDoubt = "the write's error is dropped, so that a conflict would lose the status"

@@ -31,7 +31,7 @@ func recapture(f *class.Finding, s *safety) {
 	if _, locked := lockedText(f.Fn.Pkg, merge); !locked {
 		edits = append(edits, lockEdits(f.Fn.Pkg, merge)...)
 	}
-	d := s.freshUntil(f, nil)
+	d := s.freshUntil(f)
 	if f.Dropped {
 		d = doubtAt(f.Site.Node, droppedDoubt)
 	}
