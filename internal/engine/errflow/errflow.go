@@ -33,6 +33,7 @@ type Follower struct {
 	Rewrites func(f *flow.Func, node ast.Node) bool
 	Others   func(f *flow.Func) bool
 	Fresh    bool
+	Calls    flow.Calls // the callers that count
 
 	bodies    *bodies
 	summaries summaries
@@ -150,7 +151,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 			return Outcome{}, false
 		}
 	}
-	calls := f.CallsSeen()
+	calls := fo.Calls.Of(f)
 	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}

@@ -28,9 +28,6 @@ type Check struct {
 // NewCheck finds the writes of all packages, so that each can be judged with its callers in sight.
 func NewCheck(prog *flow.Program, opts Options) *Check {
 	c := &Check{opts: opts, sites: map[*flow.Package][]*site.Site{}}
-	if !opts.Tests {
-		leaveOutTests(prog)
-	}
 	var all []*site.Site
 	for _, pkg := range prog.Packages {
 		if !kube.Relevant(pkg.Types) {
@@ -42,13 +39,6 @@ func NewCheck(prog *flow.Program, opts Options) *Check {
 	}
 	c.classifier = class.New(all)
 	return c
-}
-
-// leaveOutTests takes test code out of the program, also as callers and as implementations of interfaces.
-func leaveOutTests(prog *flow.Program) {
-	for _, pkg := range prog.Packages {
-		prog.LeaveOut(site.TestCode(pkg))
-	}
 }
 
 // files are the files of a package that are looked at.
@@ -92,7 +82,7 @@ func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Dire
 func (c *Check) aboutPatchers(pkg *flow.Package, files []*ast.File) []*class.Finding {
 	var out []*class.Finding
 	for _, f := range pkg.Funcs() {
-		if f.Left() {
+		if f.Skipped() {
 			continue
 		}
 		for _, file := range files {

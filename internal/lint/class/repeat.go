@@ -18,7 +18,7 @@ func (c *Classifier) rereads(s *site.Site) bool {
 	if !c.readInside(s.Fn, s.Fn.Outermost().Body(), paths) {
 		return c.argumentReread(s, paths)
 	}
-	for _, up := range s.Fn.Outermost().CallsSeen() {
+	for _, up := range c.calls.Of(s.Fn.Outermost()) {
 		if c.repeated(up.In, up.Expr) != nil {
 			return true
 		}
@@ -34,7 +34,7 @@ func (c *Classifier) argumentReread(s *site.Site, paths []string) bool {
 		if v == nil || !contains(paths, flow.VarPath(v)) {
 			continue
 		}
-		for _, up := range f.CallsSeen() {
+		for _, up := range c.calls.Of(f) {
 			arg := f.Argument(i, up.Expr)
 			if arg == nil {
 				continue

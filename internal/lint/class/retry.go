@@ -35,7 +35,7 @@ func (c *Classifier) retryAround(f *flow.Func, call *ast.CallExpr, depth int) to
 	if !c.returnsErrorOf(f, call) {
 		return token.NoPos
 	}
-	for _, up := range f.Outermost().CallsSeen() {
+	for _, up := range c.calls.Of(f.Outermost()) {
 		if up.In.Outermost() == f.Outermost() {
 			continue
 		}
@@ -104,7 +104,7 @@ func (c *Classifier) otherConflicts(lit *flow.Func, call *ast.CallExpr) bool {
 		case verb == kube.Patch && w != kube.CreateOrPatch:
 			if s := c.sites[x]; s != nil && s.Patch() != nil {
 				g := &Finding{Site: s, Fn: s.Fn}
-				for _, v := range flow.Trace(s.Patch(), &flow.Frame{Fn: s.Fn}, nil) {
+				for _, v := range flow.Trace(s.Patch(), c.frame(s.Fn), nil) {
 					if m, ok := v.Expr.(*ast.CallExpr); ok {
 						if locked, _ := lockOf(m, v.Frame); locked {
 							g.Class = Locked

@@ -39,7 +39,7 @@ func (c *Classifier) staleRetryAbove(s *site.Site, obj ast.Expr) token.Pos {
 		if v == nil || !contains(pathsOf(s.Fn, obj), flow.VarPath(v)) {
 			continue
 		}
-		for _, up := range f.CallsSeen() {
+		for _, up := range c.calls.Of(f) {
 			arg := f.Argument(i, up.Expr)
 			if arg == nil || up.In.Outermost() == f {
 				continue

@@ -44,7 +44,7 @@ func (c *Classifier) origin(s *site.Site, obj ast.Expr) origin {
 	if path := s.Fn.Path(obj); path != "" && c.clearedBefore(s, path) {
 		return origin{blind: "the object's resourceVersion is cleared before the write, so nothing is compared", pos: s.Node.Pos()}
 	}
-	c.sources(s, obj, &flow.Frame{Fn: s.Fn}, &o, 0)
+	c.sources(s, obj, c.frame(s.Fn), &o, 0)
 	return o
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
+	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
 // Load says what to load.
@@ -71,6 +72,9 @@ func (l Load) Run() (*Module, error) {
 			continue
 		}
 		fp := &flow.Package{Fset: cfg.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo, TypeErrors: p.TypeErrors}
+		if !l.Tests {
+			fp.Skip = site.TestCode(fp)
+		}
 		m.Packages = append(m.Packages, p)
 		m.Flow[p] = fp
 		flows = append(flows, fp)
