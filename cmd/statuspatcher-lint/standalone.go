@@ -176,7 +176,7 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 		return fail(stderr, err)
 	}
 	for _, p := range fixed.Failed {
-		fmt.Fprintf(stderr, "statuspatcher-lint: %s would not be right after the fix, and was left as it is: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
+		fmt.Fprintf(stderr, "statuspatcher-lint: %s does not compile after the fix, and was left unchanged: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
 	}
 	if c.opts.Ban {
 		fmt.Fprintln(stderr, "statuspatcher-lint: "+useMigrate)

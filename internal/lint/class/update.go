@@ -72,7 +72,7 @@ func (c *Classifier) sources(s *site.Site, e ast.Expr, fr *flow.Frame, o *origin
 
 // comesFrom is an object that a node in sight gets from code out of sight.
 func comesFrom(n ast.Node) hidden {
-	return hidden{"the object comes from code that cannot be seen; whether it carries a resourceVersion cannot be told", n.Pos(),
+	return hidden{"the object comes from code that cannot be seen; whether it carries a resourceVersion is not known", n.Pos(),
 		"the object comes from here; an object that is read, or made, in the packages that are looked at is seen"}
 }
 

@@ -13,7 +13,7 @@ import (
 // Fixed is what the safe fixes of a module come to.
 type Fixed struct {
 	Files  []FixedFile
-	Failed []Problem // packages that were left as they are, because they would not be right
+	Failed []Problem // packages that were left as they are, because they would not compile
 	Done   map[*class.Finding]bool
 }
 

@@ -28,7 +28,7 @@ func (m *Module) leftBecause(it Item) string {
 	f := it.Finding
 	switch {
 	case safeFix(f) != nil:
-		return "the package would not be right after this fix, or it overlaps another one: run -fix again"
+		return "the package does not compile after this fix, or the fix overlaps another one: run -fix again"
 	case len(f.Fixes) > 0:
 		return m.doubt(f.Fixes[len(f.Fixes)-1])
 	}

@@ -177,7 +177,7 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 		if w.safety.definite {
 			return nil
 		}
-		return doubtAt(call, callText(call)+" writes an object that cannot be told from this one")
+		return doubtAt(call, callText(call)+" writes an object that could be this one")
 	}
 	obj := call.Args[1]
 	if writer == kube.CreateOrPatch && len(call.Args) > 2 {
@@ -189,7 +189,7 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 	if w.safety.definite && (!isItsOwn(f, obj) || settles(f, call)) {
 		return nil
 	}
-	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or one that cannot be told from it")
+	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or a type that can stand for any kind")
 }
 
 // call is what a call does to the subject beside the client's own writes, which are events.
@@ -266,7 +266,7 @@ func (w *writes) value(f *flow.Func, call *ast.CallExpr) *doubt {
 	if all || w.safety.definite || sendsNothing(f.Pkg.TypeOf(call.Fun)) || wellKnown(f, call) {
 		return nil
 	}
-	return doubtAt(call, callText(call)+" is a function value that can be anything, a write of the object, too")
+	return doubtAt(call, callText(call)+" is a function value that cannot be followed, and can write the object")
 }
 
 // wellKnown: a function of controller-runtime that its root package keeps in a variable.
