@@ -93,7 +93,7 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	load := driver.Load{Dir: dir, Patterns: c.patterns, Tags: c.tags, Tests: c.opts.Tests}
-	stop := progressOn(stderr, "loading packages")
+	stop := announceOn(stderr, "loading packages")
 	m, err := load.Run()
 	stop()
 	if err != nil {
