@@ -124,15 +124,6 @@ func repeats(pkg *flow.Package, call *ast.CallExpr) bool { return kube.IsRepeate
 // retries: a retry of conflicts alone.
 func retries(pkg *flow.Package, call *ast.CallExpr) bool { return kube.IsRetry(pkg.Callee(call)) }
 
-// retriesConflicts: a retry of conflicts, among other errors perhaps.
-func retriesConflicts(pkg *flow.Package, call *ast.CallExpr) bool {
-	fn := pkg.Callee(call)
-	if kube.IsRetry(fn) || kube.RetriesAll(fn) {
-		return true
-	}
-	return kube.IsFunc(fn, kube.RetryPath, "OnError") && len(call.Args) == 3 && kube.IsConflictCheck(pkg.FuncOf(call.Args[1]))
-}
-
 // loopRetries: a loop that asks whether the error is a conflict.
 func loopRetries(f *flow.Func, body ast.Node) bool {
 	found := false

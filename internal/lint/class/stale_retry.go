@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/errflow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
@@ -54,7 +55,7 @@ func (c *Classifier) staleRetryAbove(s *site.Site, obj ast.Expr) token.Pos {
 // conflictRetry is what runs again after a conflict around a node, and where it says so.
 func conflictRetry(f *flow.Func, n ast.Node) (body *ast.BlockStmt, pos token.Pos) {
 	for _, a := range attemptsAround(f, n) {
-		if pos := runBy(a.runs, retriesConflicts); pos.IsValid() {
+		if pos := runBy(a.runs, errflow.RetriesConflicts); pos.IsValid() {
 			return a.body, pos
 		}
 		if loop, ranges := a.loop.(*ast.RangeStmt); a.loop != nil && (!ranges || counts(f.Pkg, loop)) && loopRetries(f, a.body) {

@@ -196,20 +196,7 @@ func inPlace(f *flow.Func, ev object.Event, path string) bool {
 	}
 	switch w, verb := kube.Kind(f.Pkg.Callee(ev.Call)); w {
 	case kube.Main, kube.SubResource:
-		return verb == kube.Update || verb == kube.Patch && !applies(f, ev.Call)
-	}
-	return false
-}
-
-// applies: the patch is client.Apply, which needs an object without managed fields: not one that was read.
-func applies(f *flow.Func, call *ast.CallExpr) bool {
-	if len(call.Args) < 3 {
-		return false
-	}
-	for _, v := range flow.Trace(call.Args[2], &flow.Frame{Fn: f}, nil) {
-		if v.Kind == flow.Global && v.Var.Name() == "Apply" && kube.PkgPath(v.Var) == kube.ClientPath {
-			return true
-		}
+		return verb == kube.Update || verb == kube.Patch && len(ev.Call.Args) > 2 && !object.IsApply(f, ev.Call.Args[2])
 	}
 	return false
 }

@@ -132,3 +132,13 @@ func (r *Reconciler) notRetried(ctx context.Context, cell *v1.Cell) error {
 		return r.Status().Update(ctx, cell) // want `update: `
 	}, func() error { return nil })
 }
+
+// A function of the program says which errors are retried.
+func conflicts(err error) bool { return apierrors.IsConflict(err) }
+
+func (r *Reconciler) ownPredicate(ctx context.Context, cell *v1.Cell) error {
+	return retry.OnError(retry.DefaultRetry, conflicts, func() error {
+		cell.Status.Count++
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
+	})
+}
