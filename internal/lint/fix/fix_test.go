@@ -15,7 +15,9 @@ import (
 const support = `
 type logger interface { Info(msg string) }
 type ensurer interface { Ensure(ctx context.Context, cell *v1.Cell) error }
-type R struct { client.Client; ensurer ensurer; log logger }
+type byKey interface { Touch(ctx context.Context, key client.ObjectKey) error; Holder(ctx context.Context, in holder) error; Name(ctx context.Context, name string) error }
+type holder struct { key client.ObjectKey }
+type R struct { client.Client; ensurer ensurer; byKey byKey; log logger }
 func (r *R) touch(ctx context.Context, key client.ObjectKey) error {
 	cell := &v1.Cell{}
 	if err := r.Get(ctx, key, cell); err != nil { return err }
@@ -96,6 +98,32 @@ func TestSuggest(t *testing.T) {
 		{"a stale base if the update fails", read(capture + "if err := r.Update(ctx, cell); err != nil { r.log.Info(cell.Name) }\n" + edit + send), class.StaleBase, "", ""},
 		{"a base that another object made stale", read(capture + "other := cell.DeepCopy()\nif err := r.Update(ctx, other); err != nil { return err }\n" + edit + send), class.StaleBase, "", ""},
 		{"a stale base with another write", read(capture + update + touches + edit + send), class.StaleBase, "", "Update can write the object"},
+		{"the key, out of sight", read("if err := r.byKey.Touch(ctx, key); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, "", "its code cannot be seen"},
+		{"what holds the key, out of sight", read("if err := r.byKey.Holder(ctx, holder{key}); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, "", "its code cannot be seen"},
+		{"a variable that holds the key, out of sight", read("in := holder{key: key}\nif err := r.byKey.Holder(ctx, in); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, "", "its code cannot be seen"},
+		{"its name, out of sight", read("if err := r.byKey.Name(ctx, cell.Name); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, "", "its code cannot be seen"},
+		{"another key, out of sight", read("if err := r.byKey.Touch(ctx, client.ObjectKey{Name: \"other\"}); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, locks, ""},
+		{"a text of its status, out of sight", read("if err := r.byKey.Name(ctx, cell.Status.Phase); err != nil { return err }\n" + capture + edit + send), class.BlindMerge, locks, ""},
+		{"an object of any kind", strings.Replace(read("if err := r.Update(ctx, any); err != nil { return err }\n"+capture+edit+send), "key client.ObjectKey)", "key client.ObjectKey, any client.Object)", 1),
+			class.BlindMerge, "", "Update can write the object"},
+		{"a deferred write before another", strings.Replace(read("defer func() {\nbase := cell.DeepCopy()\n"+edit+"err = r.Status().Patch(ctx, cell, client.MergeFrom(base))\n}()\nreturn r.touch(ctx, key)"), ") error {", ") (err error) {", 1),
+			class.BlindMerge, "", "Update can write the object"},
+		{"a deferred write alone", strings.Replace(read("defer func() {\nbase := cell.DeepCopy()\n"+edit+"err = r.Status().Patch(ctx, cell, client.MergeFrom(base))\n}()\nreturn r.look(ctx, key)"), ") error {", ") (err error) {", 1),
+			class.BlindMerge, locks, ""},
+		{"a closure that is called once", read(capture + "flush := func() error { " + send + " }\n" + edit + "return flush()"), class.BlindMerge, locks, ""},
+		{"a closure after a write", read(capture + "flush := func() error { " + send + " }\n" + edit + touches + "return flush()"), class.BlindMerge, "", "Update can write the object"},
+		{"an old list", "func (r *R) run(ctx context.Context) error {\ncells := &v1.CellList{}\nif err := r.List(ctx, cells); err != nil { return err }\nif err := r.touchAll(ctx); err != nil { return err }\nfor i := range cells.Items {\ncell := &cells.Items[i]\n" + capture + edit +
+			"if err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { return err }\n}\nreturn nil\n}\n", class.BlindMerge, "", "Update can write the object"},
+		{"items that are written by others in the loop", "func (r *R) run(ctx context.Context) error {\ncells := &v1.CellList{}\nif err := r.List(ctx, cells); err != nil { return err }\nfor i := range cells.Items {\ncell := &cells.Items[i]\n" + capture + edit +
+			"if err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { return err }\nif err := r.touchAll(ctx); err != nil { return err }\n}\nreturn nil\n}\n", class.BlindMerge, "", "Update can write the object"},
+		{"a list out of sight", "func (r *R) run(ctx context.Context, cells *v1.CellList) error {\nfor i := range cells.Items {\ncell := &cells.Items[i]\n" + capture + edit +
+			"if err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { return err }\n}\nreturn nil\n}\n", class.BlindMerge, "", "where the list was read cannot be seen"},
+		{"a stale base if another condition holds", read(capture + "if err := r.Update(ctx, cell); err != nil && cell.Size > 1 { return err }\n" + edit + send), class.StaleBase, "", ""},
+		{"a stale base with an else", read(capture + "if err := r.Update(ctx, cell); err != nil { return err } else { cell.Size = 1 }\n" + edit + send), class.StaleBase, "", ""},
+		{"a stale base with an error of its own line", read(capture + "err := r.Update(ctx, cell)\nif err != nil { return err }\n" + edit + send), class.StaleBase, "\nbase = cell.DeepCopy()|" + locks, ""},
+		{"a stale base that is captured twice", read("var base *v1.Cell\nbase = cell.DeepCopy()\nif cell.Size > 1 { base = cell.DeepCopy() }\n" + update + edit + send), class.StaleBase, "", ""},
+		{"a stale patch without options", read("patch := client.MergeFrom(cell.DeepCopy())\n" + update + edit + "return r.Status().Patch(ctx, cell, patch)"), class.StaleBase,
+			"\npatch = client.MergeFromWithOptions(cell.DeepCopy(), client.MergeFromWithOptimisticLock{})|" + locks, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := enginetest.Check(t, support+row.code)
