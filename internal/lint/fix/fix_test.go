@@ -81,6 +81,7 @@ func TestSuggest(t *testing.T) {
 		{"a deferred closure", read("defer func() { r.Status().Patch(ctx, cell, client.MergeFrom(cell.DeepCopy())) }()\n" + edit + "return r.touch(ctx, key)"), class.AliasedBase, "", ""},
 		{"an error that is dropped", read(capture + edit + "r.Status().Patch(ctx, cell, client.MergeFrom(base))\nreturn nil"), class.BlindMerge, "", "error is dropped"},
 		{"a patch for two writes", read("patch := client.MergeFrom(cell.DeepCopy())\n" + edit + "if err := r.Patch(ctx, cell, patch); err != nil { return err }\nreturn r.Status().Patch(ctx, cell, patch)"), class.StaleBase, "", ""},
+		{"a patch for either of two writes", read("patch := client.MergeFrom(cell.DeepCopy())\n" + edit + "if cell.Size > 1 { return r.Patch(ctx, cell, patch) }\nreturn r.Status().Patch(ctx, cell, patch)"), class.BlindMerge, "", "the patch is used by other writes, too"},
 		{"a loop", read(capture + "for range 2 {\ncell.Status.Items = append(cell.Status.Items, \"x\")\nif err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { return err }\n}\nreturn nil"), class.BlindMerge, "", "the write is in a loop"},
 		{"a copy of it", read(capture + "next := cell.DeepCopy()\nnext.Status.Phase = \"Ready\"\nreturn r.Status().Patch(ctx, next, client.MergeFrom(base))"), class.BlindMerge, locks, ""},
 		{"a copy of what is old", read("next := cell.DeepCopy()\n" + touches + "base := next.DeepCopy()\nnext.Status.Phase = \"Ready\"\nreturn r.Status().Patch(ctx, next, client.MergeFrom(base))"), class.BlindMerge, "", "Update can write the object"},
