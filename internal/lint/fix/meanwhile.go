@@ -14,7 +14,7 @@ import (
 // status write, and that leaves the object in memory as it was. A lock on the object's version would fail every time.
 func WrittenMeanwhile(t *object.Tracker, f *class.Finding) (pos token.Pos, why string, found bool) {
 	s := &safety{tracker: t, definite: true}
-	if d := s.freshUntil(f, nil); d != nil {
+	if d := s.freshUntil(f); d != nil {
 		return d.pos, d.why, true
 	}
 	return token.NoPos, "", false
