@@ -19,7 +19,6 @@ type mover struct {
 // A move is a write that is rewritten.
 type move struct {
 	write *write
-	shape string
 	call  string     // the new call, but for the name of the package of patchers
 	gone  []ast.Expr // what the old call needed and the new one does not
 	api   *api
@@ -62,7 +61,7 @@ func (m *mover) decide(w *write) (*move, *reason) {
 		}
 		name := kind.Obj().Name()
 		call := "." + name + "Kind.Flush(" + m.src.text(w.Args[0]) + ", " + c + ", " + m.src.text(w.Object()) + ")"
-		return &move{write: w, shape: s.name, call: call, gone: gone, api: a, kind: name}, nil
+		return &move{write: w, call: call, gone: gone, api: a, kind: name}, nil
 	}
 	return nil, whyNoShape(w)
 }
