@@ -201,7 +201,7 @@ func TestPutBack(t *testing.T) {
 		t.Errorf("tested.go:\n%s", text)
 	}
 	command(t, dir, "go", "test", "./tested")
-	if want := "the tests of 1 packages: 2 passed and 0 failed before, 2 passed and 0 failed after"; !strings.Contains(notes.String(), want) {
+	if want := "tests: 2 passed and 0 failed before, 2 passed and 0 failed after"; !strings.Contains(notes.String(), want) {
 		t.Errorf("notes: %s\nexpected %s", notes.String(), want)
 	}
 }

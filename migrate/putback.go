@@ -32,15 +32,15 @@ func (p *Plan) putBack(j *journal.Journal, before *outcomes, pkgs []string, note
 			}
 		}
 	}
-	p.report(before, after, len(pkgs), notes)
+	report(before, after, notes)
 	return nil
 }
 
 // report says how many tests passed and failed before and after.
-func (p *Plan) report(before, after *outcomes, packages int, notes io.Writer) {
+func report(before, after *outcomes, notes io.Writer) {
 	passed, failed := before.counts()
 	passedNow, failedNow := after.counts()
-	fmt.Fprintf(notes, "the tests of %d packages: %d passed and %d failed before, %d passed and %d failed after\n", packages, passed, failed, passedNow, failedNow)
+	fmt.Fprintf(notes, "tests: %d passed and %d failed before, %d passed and %d failed after\n", passed, failed, passedNow, failedNow)
 }
 
 // findCulprits puts back the moves without which the broken tests pass, and returns the outcomes at the end.

@@ -71,7 +71,7 @@ func migrate(c config, p project) (row, error) {
 }
 
 // tested finds how many tests passed and failed, in the notes of the tool.
-var tested = regexp.MustCompile(`(?m)^the tests of .*: (\d+ passed and \d+ failed) before, (\d+ passed and \d+ failed) after$`)
+var tested = regexp.MustCompile(`(?m)^tests: (\d+ passed and \d+ failed) before, (\d+ passed and \d+ failed) after$`)
 
 // changedPackages are the directories of the writes that were moved.
 func changedPackages(sites []site) []string {
