@@ -4,12 +4,14 @@ import (
 	"go/ast"
 	"go/token"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 )
 
 // A mover decides about each write of a program, and rewrites those that can be moved. It is for one goroutine.
 type mover struct {
 	fset    *token.FileSet
+	program *flow.Program
 	src     *sources
 	tracker *object.Tracker
 	edits   *edits

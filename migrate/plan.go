@@ -103,7 +103,7 @@ func Make(o Options) (*Plan, error) {
 func (p *Plan) decide(held map[string]string) {
 	m := p.module
 	writes, classifier := findWrites(m.Program)
-	p.mover = &mover{fset: m.Fset, src: p.src, tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
+	p.mover = &mover{fset: m.Fset, program: m.Program, src: p.src, tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
 	p.Sites, p.moves = nil, nil
 	reasons := map[*write]*reason{}
 	byWrite := map[*write]*move{}
