@@ -298,6 +298,34 @@ func (r *reconciler) gated(ctx context.Context, key client.ObjectKey) error {
 	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: with a lock this write would conflict
 }
 
+// A goroutine writes what the code around it edits at the same time.
+func (r *reconciler) goroutine(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	go func() {
+		base := cell.DeepCopy()
+		cell.Status.Count++
+		_ = r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: it runs in a goroutine
+	}()
+	cell.Status.Phase = "Meanwhile"
+	return nil
+}
+
+// Near miss: the goroutine has read the object for itself.
+func (r *reconciler) goroutineReads(ctx context.Context, key client.ObjectKey) {
+	go func() {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return
+		}
+		base := cell.DeepCopy()
+		cell.Status.Count++
+		_ = r.Status().Patch(ctx, cell, client.MergeFrom(base)) // moved
+	}()
+}
+
 // CreateOrPatch writes the object and its status.
 func (r *reconciler) createOrPatch(ctx context.Context, cell *v1.Cell) error {
 	_, err := controllerutil.CreateOrPatch(ctx, r.Client, cell, func() error { // left: CreateOrPatch writes the object and its status in one call
