@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// The plan has a note where a field is cleared before a step that can fail and the status is sent also then, and nowhere else.
-func TestClearedEarlyIsNoted(t *testing.T) {
+// The plan has a note where a field is cleared before a step that can fail and the status is sent also then, where a conflict is dropped
+// that could not happen before, and nowhere else.
+func TestNotes(t *testing.T) {
 	dir := operator(t)
 	p := plan(t, dir, "./early")
 	lines := strings.Split(read(t, filepath.Join(dir, "early", "early.go")), "\n")
@@ -35,7 +36,7 @@ func TestClearedEarlyIsNoted(t *testing.T) {
 	if err := p.Print(&text); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(text.String(), "\n      note: early/early.go:"); n != 2 || len(p.Sites) != 5 {
-		t.Errorf("%d notes about %d writes, expected 2 about 5:\n%s", n, len(p.Sites), text.String())
+	if n := strings.Count(text.String(), "\n      note: early/early.go:"); n != 3 || len(p.Sites) != 7 {
+		t.Errorf("%d notes about %d writes, expected 3 about 7:\n%s", n, len(p.Sites), text.String())
 	}
 }

@@ -156,10 +156,7 @@ func (p *Plan) site(w *write, mv *move, why *reason) Site {
 	case class.Update, class.Refetch, class.Locked, class.SwallowedConflict, class.StaleRetry, class.Transplant:
 		s.Locked = true
 	}
-	if cleared, step := p.mover.clearedEarly(w); cleared != nil {
-		s.NoteAt = p.module.Position(cleared.Pos())
-		s.Note = "this field of the status is cleared before the write at " + p.module.Position(step.Pos()) + ", which can fail; then the status is sent all the same: clear the field after the write"
-	}
+	s.Note, s.NoteAt = p.noteOf(w, mv != nil)
 	if mv != nil {
 		s.Verdict = Moved
 		return s
@@ -169,6 +166,18 @@ func (p *Plan) site(w *write, mv *move, why *reason) Site {
 		s.ReasonAt = p.module.Position(why.pos)
 	}
 	return s
+}
+
+// noteOf is what a reviewer should look at: what the move keeps, or what it changes after a conflict.
+func (p *Plan) noteOf(w *write, moved bool) (text, at string) {
+	if cleared, step := p.mover.clearedEarly(w); cleared != nil {
+		return "this field of the status is cleared before the write at " + p.module.Position(step.Pos()) +
+			", which can fail; then the status is sent all the same: clear the field after the write", p.module.Position(cleared.Pos())
+	}
+	if moved && w.finding.Dropped {
+		return "nothing returns the error of this write: the patch used to overwrite what it conflicts with now, so return the error, or queue the object again", p.at(w)
+	}
+	return "", ""
 }
 
 // callText is the first line of a call, shortened.

@@ -1,4 +1,5 @@
-// Package early clears fields of the status before steps that can fail: the plan has a note where the status is sent also then.
+// Package early has writes that a reviewer should look at, and near misses: fields of the status that are cleared before steps that can
+// fail, and errors that nothing returns.
 package early
 
 import (
@@ -19,7 +20,7 @@ func (r *reconciler) deferred(ctx context.Context, key client.ObjectKey) (err er
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, r.Status().Update(ctx, cell)) // note: 24
+		err = errors.Join(err, r.Status().Update(ctx, cell)) // note: 25
 	}()
 	cell.Status.Plan = nil
 	controllerutil.RemoveFinalizer(cell, "example.com/keep")
@@ -35,7 +36,7 @@ func (r *reconciler) inBranch(ctx context.Context, key client.ObjectKey) error {
 	err := r.Delete(ctx, &v1.Cell{})
 	if err != nil {
 		cell.Status.Phase = "Failed"
-		return errors.Join(err, r.Status().Update(ctx, cell)) // note: 34
+		return errors.Join(err, r.Status().Update(ctx, cell)) // note: 35
 	}
 	return r.Status().Update(ctx, cell) // no note
 }
@@ -68,4 +69,27 @@ func (r *reconciler) setAgain(ctx context.Context, key client.ObjectKey) error {
 		return errors.Join(err, r.Status().Update(ctx, cell)) // no note
 	}
 	return nil
+}
+
+// A patch without a lock never conflicted. Now nothing runs again after a conflict.
+func (r *reconciler) dropped(ctx context.Context, key client.ObjectKey) {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Failed"
+	if err := r.Status().Patch(ctx, cell, client.MergeFrom(base)); err != nil { // note: 82
+		println(err.Error())
+	}
+}
+
+func (r *reconciler) returned(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Failed"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // no note
 }
