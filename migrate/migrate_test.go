@@ -88,7 +88,7 @@ func TestNearMisses(t *testing.T) {
 	dir := operator(t)
 	p := plan(t, dir, "./left")
 	lines := map[string][]string{}
-	for _, name := range []string{"left.go", "context.go"} {
+	for _, name := range []string{"left.go", "reading.go"} {
 		lines[name] = strings.Split(read(t, filepath.Join(dir, "left", name)), "\n")
 	}
 	for _, s := range p.Sites {
