@@ -16,6 +16,8 @@ type safety struct {
 	tracker *object.Tracker
 	// definite counts only writes that are in sight, and none that only could be there.
 	definite bool
+	// settles reports whether a write changes nothing when it is made again; set if definite is.
+	settles func(in *flow.Func, call *ast.CallExpr) bool
 }
 
 const notRead = "where the object was read cannot be seen, and a lock on an old version conflicts forever"

@@ -73,7 +73,7 @@ func (w *writes) at(f *flow.Func, n ast.Node) *doubt {
 // event: a write of the subject, or of something that can be the same object on the server. A write of the object itself
 // that decodes the response into it leaves it fresh.
 func (w *writes) event(f *flow.Func, ev object.Event) bool {
-	if w.safety.definite && (ev.Path == w.sub.path && ev.Path != "" || ev.Obj == nil || ev.In == f && !isItsOwn(f, ev.Obj) || ev.In != f && ev.Call == ev.At || settles(ev.In, ev.Call)) {
+	if w.safety.definite && (ev.Path == w.sub.path && ev.Path != "" || ev.Obj == nil || ev.In == f && !isItsOwn(f, ev.Obj) || ev.In != f && ev.Call == ev.At || w.safety.settles(ev.In, ev.Call)) {
 		return false // the object's own variable, into which the response is decoded, or what may be it
 	}
 	if w.sub.other(ev.Path) || inPlace(f, ev, w.sub.path) {
@@ -186,7 +186,7 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 	if w.sub.other(f.Path(obj)) || !w.sub.sameKind(f.Pkg.TypeOf(obj)) || w.safety.definite && w.sub.path != "" && f.Path(obj) == w.sub.path {
 		return nil
 	}
-	if w.safety.definite && (!isItsOwn(f, obj) || settles(f, call)) {
+	if w.safety.definite && (!isItsOwn(f, obj) || w.safety.settles(f, call)) {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or a type that can stand for any kind")
