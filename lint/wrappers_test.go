@@ -32,7 +32,7 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// A wrong name is told, not passed over.
+// A wrong name is an error, and is not ignored.
 func TestWrongWrappers(t *testing.T) {
 	m := load(t, "./wrappers/...")
 	for _, row := range []struct{ name, want string }{

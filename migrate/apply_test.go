@@ -201,6 +201,43 @@ func TestPutBack(t *testing.T) {
 		t.Errorf("tested.go:\n%s", text)
 	}
 	command(t, dir, "go", "test", "./tested")
+	if want := "tests: 2 passed and 0 failed before, 2 passed and 0 failed after"; !strings.Contains(notes.String(), want) {
+		t.Errorf("notes: %s\nexpected %s", notes.String(), want)
+	}
+}
+
+// A test that fails once, for whatever reason, puts nothing back: only what fails again counts.
+func TestFlakyTestPutsNothingBack(t *testing.T) {
+	dir := operator(t)
+	runs := filepath.ToSlash(filepath.Join(t.TempDir(), "runs"))
+	if err := os.Remove(filepath.Join(dir, "tested", "tested_test.go")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "tested", "flaky_test.go"), strings.ReplaceAll(`package tested
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFlaky(t *testing.T) {
+	done, _ := os.ReadFile("RUNS")
+	if err := os.WriteFile("RUNS", append(done, 'x'), 0o644); err != nil || len(done) == 1 {
+		t.Fatal("the second run fails", err)
+	}
+}
+`, "RUNS", runs))
+	var notes bytes.Buffer
+	p := plan(t, dir, "./tested", "./api/...")
+	if err := p.Apply(migrate.ApplyOptions{Force: true, Test: true}, &notes); err != nil {
+		t.Fatal(err)
+	}
+	if c := p.Counts(); c.Moved != 2 || c.Left != 0 {
+		t.Errorf("%+v, expected that both writes are moved\n%s", c, notes.String())
+	}
+	if want := "1 passed and 0 failed before, 1 passed and 0 failed after"; !strings.Contains(notes.String(), want) {
+		t.Errorf("notes: %s\nexpected %s", notes.String(), want)
+	}
 }
 
 // Kinds in a module of their own get their patchers in the module of the controllers, which has the requirements.

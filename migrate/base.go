@@ -123,8 +123,8 @@ func (m *mover) outdated(w *write) *reason {
 	default:
 		return nil
 	}
-	if pos, why, found := fix.WrittenMeanwhile(m.tracker, w.finding); found {
-		return &reason{text: "a lock on the object's version would fail every time: " + why, pos: pos, hint: "write one object, or read it again in between"}
+	if pos, why, found := fix.WrittenMeanwhile(m.tracker, w.finding, func(in *flow.Func, call *ast.CallExpr) bool { return m.settles(w, in, call) }); found {
+		return &reason{text: "with a lock this write would conflict: " + why, pos: pos, hint: hintOutdated}
 	}
 	f := w.Fn
 	path := f.Path(w.Object())
@@ -139,7 +139,7 @@ func (m *mover) outdated(w *write) *reason {
 				continue
 			}
 			if other, _ := originOf(ev.In, ev.Obj); other.path == origin.path && other.path != "" {
-				found = because(ev.Call, "write one object, or read it again in between", "the object is written through another variable before, so that a lock on its version would fail every time")
+				found = because(ev.Call, hintOutdated, "with a lock this write would conflict: the object is written through another variable before")
 			}
 		}
 		return found == nil

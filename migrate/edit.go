@@ -28,6 +28,33 @@ func (e fileEdits) add(file string, one edit) {
 	}
 }
 
+// closeGaps lets the blank line go that follows removed lines, where another one or the start of a block precedes them. What is removed
+// in several edits counts as one.
+func closeGaps(src []byte, list []edit) []edit {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b edit) int { return a.from - b.from })
+	start, end, last := -1, -1, -1
+	closeLast := func() {
+		if last >= 0 && end < len(src) && src[end] == '\n' && blankBefore(src, start) {
+			list[last].to++
+		}
+	}
+	for i, e := range list {
+		if e.text != "" || e.from == 0 || src[e.from-1] != '\n' || src[e.to-1] != '\n' {
+			continue
+		}
+		if e.from > end {
+			closeLast()
+			start = e.from
+		}
+		if e.to > end {
+			end, last = e.to, i
+		}
+	}
+	closeLast()
+	return list
+}
+
 // apply makes the edits. Two that overlap are an error, unless one lies inside the other and both remove.
 func apply(src []byte, list []edit) ([]byte, error) {
 	list = slices.Clone(list)

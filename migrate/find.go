@@ -38,9 +38,6 @@ func (w *write) static() *types.Named {
 
 // findWrites finds the status writes of the program, without those of tests and generated code.
 func findWrites(prog *flow.Program) ([]*write, *class.Classifier) {
-	for _, pkg := range prog.Packages {
-		prog.LeaveOut(site.TestCode(pkg))
-	}
 	var sites []*site.Site
 	owner := map[*site.Site]*flow.Package{}
 	for _, pkg := range prog.Packages {

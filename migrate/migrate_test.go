@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,14 +87,18 @@ var expectation = regexp.MustCompile(`// (left: (.*)|moved)$`)
 func TestNearMisses(t *testing.T) {
 	dir := operator(t)
 	p := plan(t, dir, "./left")
-	lines := strings.Split(read(t, filepath.Join(dir, "left", "left.go")), "\n")
+	lines := map[string][]string{}
+	for _, name := range []string{"left.go", "reading.go"} {
+		lines[name] = strings.Split(read(t, filepath.Join(dir, "left", name)), "\n")
+	}
 	for _, s := range p.Sites {
-		var line int
-		_, rest, _ := strings.Cut(s.At, ":")
-		for _, digit := range strings.Split(rest, ":")[0] {
-			line = 10*line + int(digit-'0')
+		at := strings.Split(s.At, ":")
+		name := filepath.Base(at[0])
+		line, err := strconv.Atoi(at[1])
+		if err != nil {
+			t.Fatal(err)
 		}
-		m := expectation.FindStringSubmatch(lines[line-1])
+		m := expectation.FindStringSubmatch(lines[name][line-1])
 		switch {
 		case m == nil:
 			t.Errorf("%s: %s %s, and the fixture expects nothing", s.At, s.Verdict, s.Reason)
@@ -106,11 +111,13 @@ func TestNearMisses(t *testing.T) {
 		case s.Verdict == migrate.Left && (s.ReasonAt == "" || s.ByHand == ""):
 			t.Errorf("%s: the reason has no place, or nothing to do by hand: %+v", s.At, s)
 		}
-		lines[line-1] = ""
+		lines[name][line-1] = ""
 	}
-	for i, l := range lines {
-		if m := expectation.FindStringSubmatch(l); m != nil {
-			t.Errorf("left.go:%d: no write was found, expected %s", i+1, m[1])
+	for name := range lines {
+		for i, l := range lines[name] {
+			if m := expectation.FindStringSubmatch(l); m != nil {
+				t.Errorf("%s:%d: no write was found, expected %s", name, i+1, m[1])
+			}
 		}
 	}
 }

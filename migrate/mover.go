@@ -4,12 +4,14 @@ import (
 	"go/ast"
 	"go/token"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 )
 
 // A mover decides about each write of a program, and rewrites those that can be moved. It is for one goroutine.
 type mover struct {
 	fset    *token.FileSet
+	program *flow.Program
 	src     *sources
 	tracker *object.Tracker
 	edits   *edits
@@ -19,7 +21,6 @@ type mover struct {
 // A move is a write that is rewritten.
 type move struct {
 	write *write
-	shape string
 	call  string     // the new call, but for the name of the package of patchers
 	gone  []ast.Expr // what the old call needed and the new one does not
 	api   *api
@@ -62,7 +63,7 @@ func (m *mover) decide(w *write) (*move, *reason) {
 		}
 		name := kind.Obj().Name()
 		call := "." + name + "Kind.Flush(" + m.src.text(w.Args[0]) + ", " + c + ", " + m.src.text(w.Object()) + ")"
-		return &move{write: w, shape: s.name, call: call, gone: gone, api: a, kind: name}, nil
+		return &move{write: w, call: call, gone: gone, api: a, kind: name}, nil
 	}
 	return nil, whyNoShape(w)
 }

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -71,6 +73,32 @@ func parseOutcomes(events []byte) *outcomes {
 		}
 	}
 	return o
+}
+
+// counts returns how many tests passed and failed, without those that are only a part of another one.
+func (o *outcomes) counts() (passed, failed int) {
+	for k, ok := range o.passed {
+		switch {
+		case k.test == "" || strings.Contains(k.test, "/"):
+		case ok:
+			passed++
+		default:
+			failed++
+		}
+	}
+	return passed, failed
+}
+
+// replace returns the outcomes with those of some packages from another run.
+func (o *outcomes) replace(pkgs []string, with *outcomes) *outcomes {
+	out := &outcomes{passed: map[testKey]bool{}, said: with.said}
+	for k, ok := range o.passed {
+		if !slices.Contains(pkgs, k.pkg) {
+			out.passed[k] = ok
+		}
+	}
+	maps.Copy(out.passed, with.passed)
+	return out
 }
 
 // worse are the tests that passed before and do not any more, the innermost ones.

@@ -70,13 +70,15 @@ type Site struct {
 	Kind     string  `json:"kind,omitempty"`     // empty if the code does not say
 	Own      bool    `json:"own"`                // the static type is a kind that patchers are, or can be, generated for
 	Verdict  Verdict `json:"verdict"`            // moved or left
-	Shape    string  `json:"shape,omitempty"`    // of a moved write
+	Shape    string  `json:"shape"`              // how it is made
 	Class    string  `json:"class"`              // what the lint rule calls it
 	Checked  bool    `json:"checked"`            // a wrapped client checks it
 	Locked   bool    `json:"locked"`             // it carries a lock as it is
 	Reason   string  `json:"reason,omitempty"`   // why it is left
 	ReasonAt string  `json:"reasonAt,omitempty"` // file:line:column of what decides
 	ByHand   string  `json:"byHand,omitempty"`   // what to do about it
+	Note     string  `json:"note,omitempty"`     // what a reviewer should look at
+	NoteAt   string  `json:"noteAt,omitempty"`   // file:line:column of that
 
 	write *write
 }
@@ -101,7 +103,7 @@ func Make(o Options) (*Plan, error) {
 func (p *Plan) decide(held map[string]string) {
 	m := p.module
 	writes, classifier := findWrites(m.Program)
-	p.mover = &mover{fset: m.Fset, src: p.src, tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
+	p.mover = &mover{fset: m.Fset, program: m.Program, src: p.src, tracker: classifier.Tracker(), edits: newEdits(m.Program, classifier.Tracker()), apis: newAPIs(m)}
 	p.Sites, p.moves = nil, nil
 	reasons := map[*write]*reason{}
 	byWrite := map[*write]*move{}
@@ -144,7 +146,7 @@ func (p *Plan) decide(held map[string]string) {
 }
 
 func (p *Plan) site(w *write, mv *move, why *reason) Site {
-	s := Site{At: p.at(w), Function: w.Fn.Outermost().Name(), Call: callText(p.mover.src.text(w.Node)), Class: string(w.finding.Class), write: w}
+	s := Site{At: p.at(w), Function: w.Fn.Outermost().Name(), Call: callText(p.mover.src.text(w.Node)), Shape: p.mover.form(w), Class: string(w.finding.Class), write: w}
 	if kind := w.static(); kind != nil {
 		s.Kind = kind.Obj().Pkg().Name() + "." + kind.Obj().Name()
 		s.Own = p.mover.apis.own(kind)
@@ -154,8 +156,9 @@ func (p *Plan) site(w *write, mv *move, why *reason) Site {
 	case class.Update, class.Refetch, class.Locked, class.SwallowedConflict, class.StaleRetry, class.Transplant:
 		s.Locked = true
 	}
+	s.Note, s.NoteAt = p.noteOf(w, mv != nil)
 	if mv != nil {
-		s.Verdict, s.Shape = Moved, mv.shape
+		s.Verdict = Moved
 		return s
 	}
 	s.Verdict, s.Reason, s.ByHand = Left, why.text, why.hint
@@ -163,6 +166,18 @@ func (p *Plan) site(w *write, mv *move, why *reason) Site {
 		s.ReasonAt = p.module.Position(why.pos)
 	}
 	return s
+}
+
+// noteOf is what a reviewer should look at: what the move keeps, or what it changes after a conflict.
+func (p *Plan) noteOf(w *write, moved bool) (text, at string) {
+	if cleared, step := p.mover.clearedEarly(w); cleared != nil {
+		return "this field of the status is cleared before the write at " + p.module.Position(step.Pos()) +
+			", which can fail; then the status is sent all the same: clear the field after the write", p.module.Position(cleared.Pos())
+	}
+	if moved && w.finding.Dropped {
+		return "nothing returns the error of this write: the patch used to overwrite what it conflicts with now, so return the error, or queue the object again", p.at(w)
+	}
+	return "", ""
 }
 
 // callText is the first line of a call, shortened.

@@ -45,8 +45,12 @@ func (s Site) line() string {
 	if kind == "" {
 		kind = "?"
 	}
+	note := ""
+	if s.Note != "" {
+		note = "      note: " + s.NoteAt + ": " + s.Note + "\n"
+	}
 	if s.Verdict == Moved {
-		return fmt.Sprintf("  %s: moved (%s, %s)\n", s.At, kind, s.Shape)
+		return fmt.Sprintf("  %s: moved (%s, %s)\n%s", s.At, kind, s.Shape, note)
 	}
 	line := fmt.Sprintf("  %s: left (%s): ", s.At, kind)
 	if s.ReasonAt != "" && s.ReasonAt != s.At {
@@ -56,7 +60,7 @@ func (s Site) line() string {
 	if s.ByHand != "" {
 		line += "\n      by hand: " + s.ByHand
 	}
-	return line + "\n"
+	return line + "\n" + note
 }
 
 // Summary is the last line of the plan.

@@ -115,6 +115,7 @@ func (m *mover) texts(edits fileEdits, pkgs map[*flow.Package]*packages.Package)
 	var changes []*Change
 	broken := map[string]error{}
 	for name, list := range edits {
+		list = closeGaps(m.src.file(name), list)
 		c := &Change{Name: name, Before: m.src.file(name), pkg: owner[name].PkgPath}
 		after, err := apply(c.Before, list)
 		if err == nil {

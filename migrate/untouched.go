@@ -299,7 +299,10 @@ func (u *untouched) aroundLiteral(in place, depth int) *reason {
 		return u.before(outer, lit.Lit, depth)
 	}
 	calls := lit.CalledAt()
-	if len(calls) == 0 {
+	switch {
+	case startedHere(lit):
+		return because(lit.Node(), hintGoroutine, "it runs in a goroutine, while the code that started it may edit the status")
+	case len(calls) == 0:
 		return because(lit.Node(), hintEarly, "when this function runs cannot be seen")
 	}
 	for _, call := range calls {
@@ -308,6 +311,16 @@ func (u *untouched) aroundLiteral(in place, depth int) *reason {
 		}
 	}
 	return nil
+}
+
+// startedHere: the literal is the function of a go statement.
+func startedHere(lit *flow.Func) bool {
+	call, ok := lit.Parent(lit.Lit).(*ast.CallExpr)
+	if !ok || call.Fun != ast.Expr(lit.Lit) {
+		return false
+	}
+	_, started := lit.Parent(call).(*ast.GoStmt)
+	return started
 }
 
 // isObjectReconcile: controller-runtime calls it with the object that it has just read.

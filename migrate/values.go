@@ -17,10 +17,10 @@ func newValues(prog *flow.Program) *values {
 	v := &values{}
 	for _, pkg := range prog.Packages {
 		for _, f := range pkg.Funcs() {
-			if f.Body() != nil && !f.Left() && (f.Lit != nil || f.UsedAsValue()) {
+			if f.Body() != nil && !f.Skipped() && (f.Lit != nil || f.UsedAsValue()) {
 				v.all = append(v.all, f)
 			}
-			if f.Body() != nil && !f.Left() {
+			if f.Body() != nil && !f.Skipped() {
 				f.EachCall(f.Node(), func(call *ast.CallExpr) { v.addCall(f, call) })
 			}
 		}

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -149,56 +145,4 @@ func WithLiveReader(live client.Reader) WrapOption {
 		w.live = live
 		w.kinds = bindKinds(w.Client, live, w.kinds.all())
 	}
-}
-
-// kinds are the registered kinds, bound to a client.
-type kinds struct {
-	byType map[reflect.Type]*boundKind
-	// byGroupKind finds objects of other Go types and versions. Kinds that the scheme does not know are missing.
-	byGroupKind map[schema.GroupKind]*boundKind
-	scheme      *runtime.Scheme
-	// byList holds, for each type of list that was read, whether its items are of these kinds.
-	byList *sync.Map
-}
-
-type boundKind struct {
-	kind   AnyKind
-	client anyClient
-}
-
-func bindKinds(c client.Client, live client.Reader, all []AnyKind) kinds {
-	k := kinds{byType: map[reflect.Type]*boundKind{}, byGroupKind: map[schema.GroupKind]*boundKind{}, scheme: c.Scheme(), byList: new(sync.Map)}
-	for _, kind := range all {
-		bound, empty := &boundKind{kind: kind, client: kind.bind(c, live, nil)}, kind.emptyObject()
-		k.byType[reflect.TypeOf(empty)] = bound
-		if gvk, err := c.GroupVersionKindFor(empty); err == nil {
-			k.byGroupKind[gvk.GroupKind()] = bound
-		}
-	}
-	return k
-}
-
-func (k kinds) all() (all []AnyKind) {
-	for _, bound := range k.byType {
-		all = append(all, bound.kind)
-	}
-	return all
-}
-
-// ofType returns the kind of a typed object, or nil.
-func (k kinds) ofType(obj any) *boundKind { return k.byType[reflect.TypeOf(obj)] }
-
-// of returns the kind of an object of any Go type, or nil: a typed one of another version, too, and an unstructured one, which says
-// its kind by itself.
-func (k kinds) of(obj client.Object) *boundKind {
-	if bound := k.ofType(obj); bound != nil {
-		return bound
-	}
-	gvk := obj.GetObjectKind().GroupVersionKind()
-	if gvk.Empty() && k.scheme != nil {
-		if known, _, err := k.scheme.ObjectKinds(obj); err == nil {
-			gvk = known[0]
-		}
-	}
-	return k.byGroupKind[gvk.GroupKind()]
 }

@@ -15,8 +15,9 @@ import (
 // several requests that are all made of the version that it read, such as the conditions, then a finalizer, then the rest of the
 // status. The lock of that version would make the second request conflict with the first, each time.
 //
-// What a later request may have been decided on must be as it was read. So only those writes are followed that are not of the status,
-// and patches of nothing but conditions that the caller has locked. Patch helpers write conditions in this way.
+// What a later request may have been decided on must be as it was read, except for what its own reconcile has written since. So only
+// those writes are followed that are not of the status, and merge patches of the status that the caller has locked: such a helper says
+// which fields it writes, and on which version. Patch helpers write conditions in this way, others the phase.
 type ownWrites struct {
 	mu    sync.Mutex
 	steps recent[stepKey, step]
@@ -31,8 +32,9 @@ type stepKey struct {
 
 func (k stepKey) base(uid types.UID) baseKey { return keyOfBase(k.key, uid, k.resourceVersion) }
 
-// step is the version that a write led to. A reconcile is known by its context: two of them never share one.
+// step is the version that a write led to.
 type step struct {
+	// ctx is that of the reconcile: two of them never share one. It is nil for the contexts that everybody shares.
 	ctx             context.Context
 	uid             types.UID
 	resourceVersion string
@@ -45,15 +47,20 @@ func newOwnWrites() *ownWrites {
 // maxSteps is how many writes of one object are followed. It bounds what a loop of versions could cost.
 const maxSteps = 32
 
-// add remembers that a write on the key's version led to another one, on which nothing has been written yet. What is known of that one
-// is of an object of the same name that is gone: the fake client counts versions anew for each object.
+// add remembers that a write on the key's version led to another one.
 func (o *ownWrites) add(key stepKey, next step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion && identifies(next.ctx) {
+	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion {
 		o.steps.put(time.Now(), key, next)
 	}
-	key.resourceVersion = next.resourceVersion
+}
+
+// begin is called for a version that was just written: nothing has been written on it yet. What is known of such a version is of an
+// object of the same name that is gone, since the fake client counts versions anew for each object.
+func (o *ownWrites) begin(key stepKey) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.steps.delete(key)
 }
 
@@ -61,9 +68,7 @@ func (o *ownWrites) add(key stepKey, next step) {
 // version if there were none.
 func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) {
 	var uid types.UID
-	if !identifies(ctx) {
-		return key, uid
-	}
+	ctx = identityOfContext(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for range maxSteps {
@@ -76,9 +81,12 @@ func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) 
 	return key, uid
 }
 
-// identifies reports whether a context can tell one reconcile from another.
-func identifies(ctx context.Context) bool {
-	return reflect.ValueOf(ctx).Comparable() && ctx != context.Background() && ctx != context.TODO()
+// identityOfContext returns ctx if it can tell one reconcile from another, and else nil.
+func identityOfContext(ctx context.Context) context.Context {
+	if !reflect.ValueOf(ctx).Comparable() || ctx == context.Background() || ctx == context.TODO() {
+		return nil
+	}
+	return ctx
 }
 
 // A stored is what the API server stored for a write.
@@ -93,20 +101,33 @@ type stored struct {
 // follow remembers a write as a step of its context, if nothing else was written between the versions and the status that a later
 // request may have been decided on is as it was.
 func (w *WrappedClient) follow(ctx context.Context, s stored) {
+	key := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.obj.GetResourceVersion()}
+	w.own.begin(key)
+	if from, ok := w.origin(ctx, s); ok {
+		key.resourceVersion = from
+		w.own.add(key, step{identityOfContext(ctx), s.obj.GetUID(), s.obj.GetResourceVersion()})
+	}
+}
+
+// origin returns the version that a write was made on, if the write is to be followed.
+func (w *WrappedClient) origin(ctx context.Context, s stored) (resourceVersion string, ok bool) {
 	from := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.before}
+	shared := identityOfContext(ctx) == nil
 	switch {
 	case isNoVersion(s.before): // it was created, perhaps
-	case s.status && !s.conditions:
-		return
+		return "", false
+	case s.status && !s.callerLocked:
+		return "", false
 	case !isNoVersion(s.lock):
 		from.resourceVersion = s.lock
+		if !shared {
+			return s.lock, true
+		}
 	default:
 		from, _ = w.own.last(ctx, from)
-		if !s.kind.client.keptStatus(from.base(s.obj.GetUID()), s.obj, s.spec) {
-			return
-		}
 	}
-	w.own.add(from, step{ctx, s.obj.GetUID(), s.obj.GetResourceVersion()})
+	// By a context that others share, only what changed neither the spec nor the status is followed, whoever wrote it.
+	return from.resourceVersion, s.kind.client.keptStatus(from.base(s.obj.GetUID()), s.obj, s.spec && !shared)
 }
 
 // lockFor returns the version to lock a blind merge patch to: that of its object, or the one that the writes of its own context have

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,14 +15,14 @@ import (
 // patchContent is what a patch would send, as far as a lock is concerned.
 type patchContent struct {
 	data []byte
-	// class says what kind of blind write it is without a lock; empty for a format that nobody here knows.
+	// class says what kind of blind write it is without a lock; empty for what cannot be read.
 	class BlindClass
-	// locked: the API server checks a resourceVersion. empty: there is nothing to change.
-	locked, empty bool
+	// locked: the API server checks a resourceVersion. empty: there is nothing to change. status: it writes something of the status.
+	locked, empty, status bool
 	// lock is that version, for a merge patch.
 	lock string
-	// spec: it writes more than metadata and status. conditions: it writes nothing of the status but conditions.
-	spec, conditions bool
+	// spec: it writes more than metadata and status.
+	spec bool
 }
 
 func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
@@ -31,9 +32,9 @@ func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
 	}
 	switch patch.Type() {
 	case types.MergePatchType, types.StrategicMergePatchType:
-		return mergeContent(data)
+		return mergeContent(data), nil
 	case types.JSONPatchType:
-		return jsonContent(data)
+		return jsonContent(data), nil
 	}
 	return patchContent{data: data}, nil
 }
@@ -41,34 +42,18 @@ func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
 // mergeContent looks for metadata.resourceVersion, as the API server reads it: names are case-sensitive, and the last of two equal
 // ones counts. MergeFrom itself puts it there if the base has another version than the object, which locks the patch to the
 // object's.
-func mergeContent(data []byte) (patchContent, error) {
+func mergeContent(data []byte) patchContent {
 	content := patchContent{data: data, class: BlindMerge}
 	var body map[string]json.RawMessage
-	if err := json.Unmarshal(data, &body); err != nil {
-		return content, fmt.Errorf("the status patch is not a JSON object: %w", err)
+	if json.Unmarshal(data, &body) != nil {
+		return patchContent{data: data} // the API server will refuse it
 	}
 	content.lock = versionIn(body["metadata"])
 	content.locked = content.lock != ""
 	content.spec = slices.ContainsFunc(slices.Collect(maps.Keys(body)), func(key string) bool { return key != "metadata" && key != "status" })
-	content.conditions = holdsConditionsOnly(body["status"])
+	_, content.status = body["status"]
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
-	return content, nil
-}
-
-// holdsConditionsOnly reports whether the JSON of a status, or of an object in it, has no other fields than lists of conditions.
-func holdsConditionsOnly(object json.RawMessage) bool {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(object, &fields) != nil || fields == nil {
-		return false
-	}
-	for name, value := range fields {
-		var list []json.RawMessage
-		isList := name == "conditions" && json.Unmarshal(value, &list) == nil
-		if !isList && !holdsConditionsOnly(value) {
-			return false
-		}
-	}
-	return true
+	return content
 }
 
 // versionIn returns the resourceVersion in the JSON of an object's metadata, if that locks something.
@@ -101,13 +86,14 @@ const versionPath = "/metadata/resourceVersion"
 
 // jsonContent finds out whether the API server checks a version: one that the patch tests before it changes it, or the one that the
 // object has after the last operation.
-func jsonContent(data []byte) (patchContent, error) {
+func jsonContent(data []byte) patchContent {
 	content := patchContent{data: data, class: BlindJSON, spec: true}
 	var operations []operation
-	if err := json.Unmarshal(data, &operations); err != nil {
-		return content, fmt.Errorf("the status patch is not a list of JSON patch operations: %w", err)
+	if json.Unmarshal(data, &operations) != nil {
+		return patchContent{data: data} // the API server will refuse it
 	}
 	content.empty = len(operations) == 0
+	content.status = slices.ContainsFunc(operations, operation.writesStatus)
 	tested, touched, set := false, false, false
 	for _, o := range operations {
 		switch {
@@ -121,7 +107,16 @@ func jsonContent(data []byte) (patchContent, error) {
 		}
 	}
 	content.locked = tested || set
-	return content, nil
+	return content
+}
+
+// writesStatus reports whether an operation changes the status, or what the status is in.
+func (o operation) writesStatus() bool {
+	return o.Op != "test" && (holdsStatus(o.Path) || o.Op == "move" && holdsStatus(o.From))
+}
+
+func holdsStatus(path string) bool {
+	return path == "" || path == "/status" || strings.HasPrefix(path, "/status/")
 }
 
 // holdsVersion reports whether a path is the version's, or that of what it is in.

@@ -67,9 +67,9 @@ func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch clie
 type terms struct {
 	// lock is the version that the API server compares, if that is known.
 	lock string
-	// spec says that the write may change the spec, and status that it is one of the status; conditions that it writes nothing else of
-	// the status, under a lock of the caller's own.
-	spec, status, conditions bool
+	// spec says that the write may change the spec, and status that it is one of the status; callerLocked that it is a merge patch under
+	// a lock of the caller's own.
+	spec, status, callerLocked bool
 }
 
 // termsOf returns the terms of a patch of an object's metadata or spec.

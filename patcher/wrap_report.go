@@ -42,7 +42,8 @@ const (
 	PassedUnchanged     Passed = "unchanged"      // it would have changed nothing, and was not sent
 	PassedPatchedUpdate Passed = "patched update" // PatchUpdates made a locked patch of it
 	PassedOtherKind     Passed = "other kind"     // the kind is not registered
-	PassedOtherFormat   Passed = "other format"   // a patch in a format that is not known
+	PassedNoStatus      Passed = "no status"      // a patch that writes nothing of the status, but metadata or spec
+	PassedOtherFormat   Passed = "other format"   // a patch that cannot be read
 )
 
 // A BlindWrite is one status write that nothing protects.

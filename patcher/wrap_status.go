@@ -115,7 +115,7 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock, status: true, conditions: d.conditions}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
+	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock, status: true, callerLocked: d.callerLocked}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
 // A decision is what to send instead of a patch.
@@ -124,8 +124,8 @@ type decision struct {
 	patch client.Patch
 	// lock is the version that the API server compares, where that is known.
 	lock string
-	// conditions says that the caller has locked the patch, and that it writes nothing but conditions.
-	conditions bool
+	// callerLocked says that the patch is a merge patch that the caller has locked.
+	callerLocked bool
 }
 
 // decide returns what to send instead of a patch.
@@ -148,10 +148,13 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 		return decision{patch: patch}, nil
 	case content.locked:
 		w.report.passed(PassedLocked)
-		return decision{patch: patch, lock: content.lock, conditions: content.conditions}, nil
+		return decision{patch: patch, lock: content.lock, callerLocked: content.lock != ""}, nil
 	case content.empty && w.mode != Report:
 		w.report.passed(PassedUnchanged)
 		return decision{}, nil
+	case !content.status && !content.empty:
+		w.report.passed(PassedNoStatus)
+		return decision{patch: patch}, nil
 	}
 	found := blindWrite{kind: kind, obj: obj, fieldOwner: fieldOwner, class: content.class, site: callSite()}
 	return w.onBlind(ctx, found, patch, content)

@@ -125,6 +125,23 @@ func TestWrap_WhatIsSent(t *testing.T) {
 		{"a patch that changes nothing", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
 			return c.Status().Patch(ctx, cell, client.MergeFrom(cell.DeepCopy()))
 		}, `merge-patch {}`, "", "", patcher.PassedUnchanged},
+		{"a patch of nothing but metadata", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			return c.Status().Patch(ctx, cell, merge(`{"metadata":{"labels":{"a":"b"}}}`))
+		}, `merge-patch {"metadata":{"labels":{"a":"b"}}}`, `merge-patch {"metadata":{"labels":{"a":"b"}}}`, "", patcher.PassedNoStatus},
+		{"a JSON patch of nothing but metadata", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			return c.Status().Patch(ctx, cell, operations(`[{"op":"test","path":"/status","value":{}},{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`))
+		}, "*", `json-patch [{"op":"test","path":"/status","value":{}},{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`, "", patcher.PassedNoStatus},
+		{"a JSON patch that moves the status away", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			_ = c.Status().Patch(ctx, cell, operations(`[{"op":"move","from":"/status/phase","path":"/metadata/labels/a"}]`)) // there is no phase
+			return nil
+		}, "*", `json-patch [{"op":"move","from":"/status/phase","path":"/metadata/labels/a"},{"op":"add","path":"/metadata/resourceVersion","value":"{V}"}]`, patcher.BlindJSON, ""},
+		{"a status of null", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			return c.Status().Patch(ctx, cell, merge(`{"status":null}`))
+		}, `merge-patch {"status":null}`, `merge-patch {"metadata":{"resourceVersion":"{V}"},"status":null}`, patcher.BlindMerge, ""},
+		{"a patch that is no JSON object", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			_ = c.Status().Patch(ctx, cell, merge(`["status"]`)) // the API server refuses it
+			return nil
+		}, `merge-patch ["status"]`, `merge-patch ["status"]`, "", patcher.PassedOtherFormat},
 		{"a blind JSON patch", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
 			return c.Status().Patch(ctx, cell, operations(`[{"op":"add","path":"/status","value":{"phase":"Ready"}}]`))
 		}, `json-patch [{"op":"add","path":"/status","value":{"phase":"Ready"}}]`,
@@ -363,7 +380,7 @@ func TestWrap_WhatLooksLikeALock(t *testing.T) {
 		{types.MergePatchType, `{"metadata":{"resourceVersion":"7","resourceVersion":null}}`, false},
 		{types.MergePatchType, `{"metadata":{"ResourceVersion":"7"}}`, false},
 		{types.MergePatchType, `{"metadata":{"resourceVersion":"00"}}`, false},
-		{types.MergePatchType, `{"metadata":null,"status":{}}`, false},
+		{types.MergePatchType, `{"metadata":null}`, false},
 		{types.JSONPatchType, `[` + lock + `]`, true},
 		{types.JSONPatchType, `[` + test + `]`, true},
 		{types.JSONPatchType, `[` + test + `,{"op":"remove","path":"/metadata/resourceVersion"}]`, true},
@@ -378,7 +395,11 @@ func TestWrap_WhatLooksLikeALock(t *testing.T) {
 		{types.JSONPatchType, `[` + lock + `,{"op":"replace","path":"","value":{}}]`, false},
 	} {
 		w, cell, s := newWrapped(t, patcher.Refuse)
-		err := w.Status().Patch(t.Context(), cell, client.RawPatch(row.format, []byte(row.patch)))
+		patch := strings.TrimSuffix(row.patch, "}") + `,"status":{"phase":"Ready"}}`
+		if row.format == types.JSONPatchType {
+			patch = `[{"op":"add","path":"/status","value":{"phase":"Ready"}},` + strings.TrimPrefix(row.patch, "[")
+		}
+		err := w.Status().Patch(t.Context(), cell, client.RawPatch(row.format, []byte(patch)))
 		if blind := errors.Is(err, patcher.ErrBlindStatusWrite); blind == row.locked || blind == (len(s.writes) > 0) {
 			t.Errorf("%s: %v, and sent %q; expected it to be refused: %v", row.patch, err, s.writes, !row.locked)
 		}

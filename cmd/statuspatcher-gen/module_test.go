@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/txtar"
+
+	"github.com/statuspatcher/statuspatcher/internal/typecheck"
 )
 
 var update = flag.Bool("update", false, "write what the tests get into their testdata")
@@ -176,6 +178,19 @@ func (m *testModule) mustRun(name string, args ...string) {
 	m.Helper()
 	if out, err := m.command(name, args...); err != nil {
 		m.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+}
+
+// typecheckVendored finds what does not compile in a module with a vendor directory. Go would compile the vendored packages, for this
+// module alone.
+func (m *testModule) typecheckVendored() error {
+	return typecheck.Module(m.dir, append(os.Environ(), "GOFLAGS=-mod=vendor", "GOWORK=off"), "./...")
+}
+
+func (m *testModule) mustTypecheckVendored() {
+	m.Helper()
+	if err := m.typecheckVendored(); err != nil {
+		m.Fatal(err)
 	}
 }
 

@@ -176,20 +176,20 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// In a pipe nothing but the results is written; at a terminal the display comes and goes.
+// In a pipe nothing but the results is written; at a terminal, what takes long is announced.
 func TestProgress(t *testing.T) {
 	var buf bytes.Buffer
-	progressOn(&buf, "loading")()
+	announceOn(&buf, "loading")()
 	if buf.Len() > 0 {
 		t.Errorf("wrote %q to what is no terminal", buf.String())
 	}
-	stop := showProgress(&buf, "loading", time.Hour)
+	stop := announce(&buf, "loading", time.Hour)
 	stop()
 	if buf.Len() > 0 {
 		t.Errorf("wrote %q before it was due", buf.String())
 	}
 	started := &signal{first: make(chan struct{})}
-	stop = showProgress(started, "loading", 0)
+	stop = announce(started, "loading", 0)
 	<-started.first
 	stop()
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,18 +26,6 @@ func TestLockOnlyWhereSafe(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("%s was not judged", name)
 		}
-	}
-}
-
-// Where the patcher package is missing, -fix says how to make it.
-func TestGeneratorCommand(t *testing.T) {
-	dir := module(t, "cells")
-	if err := os.RemoveAll(filepath.Join(dir, "api", "v1", "v1status")); err != nil {
-		t.Fatal(err)
-	}
-	_, _, stderr := runLint(t, "-diff", "./api/v1", "./blindmerge")
-	if want := "make it with: statuspatcher-gen paths=./api/v1\n"; !strings.Contains(stderr, want) {
-		t.Errorf("stderr is %q, expected %q in it", stderr, want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command statuspatcher-lint finds handwritten writes of Kubernetes status, says which of them lose data, and rewrites
-// the common shapes to generated patchers.
+// Command statuspatcher-lint finds handwritten writes of Kubernetes status, says which of them lose data, and fixes those for which a
+// small local change is enough.
 //
 //	statuspatcher-lint ./...                   every site that should be fixed; exit 0 none, 3 some, 1 could not
 //	statuspatcher-lint -ban ./...              every handwritten status write, right or wrong

@@ -1,52 +1,28 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 )
 
-// patience is how long a load may take before somebody at a terminal is told that it goes on.
+// patience is how long a load may take before it is announced at a terminal.
 const patience = 2 * time.Second
 
-// nothing stops a progress that never started.
-func nothing() {}
-
-// showProgress starts a progress display once patience is over; stop ends it, or keeps it from starting.
-func showProgress(w io.Writer, what string, after time.Duration) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-done:
-			return
-		case <-time.After(after):
-		}
-		pw := progress.NewWriter()
-		pw.SetOutputWriter(w)
-		pw.SetAutoStop(false)
-		pw.SetUpdateFrequency(100 * time.Millisecond)
-		tracker := &progress.Tracker{Message: what}
-		pw.AppendTracker(tracker)
-		go pw.Render()
-		<-done
-		tracker.MarkAsDone()
-		pw.Stop()
-		for pw.IsRenderInProgress() {
-			time.Sleep(10 * time.Millisecond)
-		}
-	}()
-	return func() { close(done); <-ended }
+// announce says what is being done if it takes longer than after; stop is called when it is done.
+func announce(w io.Writer, what string, after time.Duration) (stop func()) {
+	timer := time.AfterFunc(after, func() { fmt.Fprintf(w, "statuspatcher-lint: %s ...\n", what) })
+	return func() { timer.Stop() }
 }
 
-// progressOn shows a display on a terminal, and nothing anywhere else.
-func progressOn(w io.Writer, what string) (stop func()) {
+// announceOn announces at a terminal, and nowhere else.
+func announceOn(w io.Writer, what string) (stop func()) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nothing
+		return func() {}
 	}
-	return showProgress(w, what, patience)
+	return announce(w, what, patience)
 }

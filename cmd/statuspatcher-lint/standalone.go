@@ -41,7 +41,7 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	}
 	c.opts.Register(fs)
 	fs.BoolVar(&c.audit, "audit", false, "list every site with its class, and exit 0")
-	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes, and print what was fixed and why the rest was left; with -ban, moving code to generated patchers is deprecated")
+	fs.BoolVar(&c.fix, "fix", false, "apply the suggested fixes, and print what was fixed and why the rest was left")
 	fs.StringVar(&c.explain, "explain", "", "describe `CLASS`, with an example, and exit")
 	fs.BoolVar(&c.diff, "diff", false, "show what -fix would change, and change nothing")
 	fs.BoolVar(&c.json, "json", false, "print diagnostics in the JSON of analysis drivers")
@@ -93,7 +93,7 @@ func standalone(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	load := driver.Load{Dir: dir, Patterns: c.patterns, Tags: c.tags, Tests: c.opts.Tests}
-	stop := progressOn(stderr, "loading packages")
+	stop := announceOn(stderr, "loading packages")
 	m, err := load.Run()
 	stop()
 	if err != nil {
@@ -167,6 +167,8 @@ func exitOf(m *driver.Module, code int) int {
 	return code
 }
 
+const useMigrate = "-fix makes small local changes only; to move writes to generated patchers, run statuspatcher-migrate"
+
 // applyFixes writes, or shows, what the safe fixes come to, and then reports what is left.
 func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.Item, stdout, stderr io.Writer) int {
 	fixed, err := m.Fix(load, items)
@@ -174,10 +176,10 @@ func (c *command) applyFixes(m *driver.Module, load driver.Load, items []driver.
 		return fail(stderr, err)
 	}
 	for _, p := range fixed.Failed {
-		fmt.Fprintf(stderr, "statuspatcher-lint: %s would not be right after the fix, and was left as it is: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
+		fmt.Fprintf(stderr, "statuspatcher-lint: %s does not compile after the fix, and was left unchanged: %s\n", p.Package, strings.Join(p.Errors, "\n\t"))
 	}
-	for _, command := range m.GeneratorCommands(items) {
-		fmt.Fprintf(stderr, "statuspatcher-lint: there is no generated patcher to move to; make it with: %s\n", command)
+	if c.opts.Ban {
+		fmt.Fprintln(stderr, "statuspatcher-lint: "+useMigrate)
 	}
 	for _, f := range fixed.Files {
 		if c.diff {

@@ -4,15 +4,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/statuspatcher/statuspatcher/internal/typecheck"
 )
 
 const checkout = "../.."
 
 const gen = "go run github.com/statuspatcher/statuspatcher/cmd/statuspatcher-gen@latest "
 
-// steps runs commands in a project one after the other. An expected text makes it a command that must fail with it.
-type step struct{ run, fails string }
+// A step is a command, which must fail with a text if there is one. Afterwards the project is type-checked, if asked for: what is
+// vendored would be compiled for this project alone.
+type step struct {
+	run, fails string
+	typecheck  bool
+}
 
+// follow takes steps one after the other.
 func (p *Project) follow(t *testing.T, steps []step) {
 	t.Helper()
 	for _, s := range steps {
@@ -22,6 +29,10 @@ func (p *Project) follow(t *testing.T, steps []step) {
 			t.Fatalf("%s: %v\n%s", s.run, err, out)
 		case s.fails != "" && (err == nil || !strings.Contains(out, s.fails)):
 			t.Fatalf("%s: %v, want a failure that says %q\n%s", s.run, err, s.fails, out)
+		case s.typecheck:
+			if err := typecheck.Module(p.Dir, p.Env, "./..."); err != nil {
+				t.Fatalf("after %s: %v", s.run, err)
+			}
 		}
 	}
 }
@@ -72,7 +83,7 @@ func TestLayouts(t *testing.T) {
 		{run: gen + "paths=./... headerFile=hack/boilerplate.go.txt year=2026"},
 		{run: "go get github.com/statuspatcher/statuspatcher/patcher && make generate && go mod tidy && go build ./..."},
 		{run: gen + "paths=./... headerFile=hack/boilerplate.go.txt year=2026 verify"},
-		{run: "go mod vendor && go build ./..."},
+		{run: "go mod vendor", typecheck: true},
 		{run: gen + "paths=./... headerFile=hack/boilerplate.go.txt year=2026 verify"},
 		{run: "rm -r vendor api/v1/v1status"},
 		// What kubebuilder writes for an API needs no controller-runtime.

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/statuspatcher/statuspatcher/hack/operators"
 )
@@ -19,7 +24,7 @@ type site struct {
 	Own, Checked                     bool
 }
 
-// migrate copies an operator, migrates the copy and vets it.
+// migrate copies an operator, migrates the copy, builds it and vets the packages that changed.
 func migrate(c config, p project) (row, error) {
 	dir := filepath.Join(c.cache, p.Name)
 	if err := os.RemoveAll(dir); err != nil {
@@ -36,7 +41,8 @@ func migrate(c config, p project) (row, error) {
 		args = append(args, "-test")
 	}
 	cmd := exec.Command(c.tool, append(args, "./...")...)
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, operators.Environ(), os.Stderr
+	var notes bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, operators.Environ(), io.MultiWriter(&notes, os.Stderr)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 3 {
@@ -50,10 +56,33 @@ func migrate(c config, p project) (row, error) {
 		fmt.Fprintln(os.Stderr, p.Name+": some packages could not be loaded in full:", err)
 	}
 	r := newRow(p.Name, sites)
-	if _, err := operators.Command(dir, "go", "vet", "./..."); err != nil {
-		return r, fmt.Errorf("%s: the migrated operator does not vet: %w", dir, err)
+	if m := tested.FindSubmatch(notes.Bytes()); m != nil {
+		r.tests = string(m[1]) + " / " + string(m[2])
+	}
+	if _, err := operators.Command(dir, "go", "build", "./..."); err != nil {
+		return r, fmt.Errorf("%s: the migrated operator does not build: %w", dir, err)
+	}
+	if changed := changedPackages(sites); len(changed) > 0 {
+		if _, err := operators.Command(dir, "go", append([]string{"vet"}, changed...)...); err != nil {
+			return r, fmt.Errorf("%s: the migrated operator does not vet: %w", dir, err)
+		}
 	}
 	return r, nil
+}
+
+// tested finds how many tests passed and failed, in the notes of the tool.
+var tested = regexp.MustCompile(`(?m)^tests: (\d+ passed and \d+ failed) before, (\d+ passed and \d+ failed) after$`)
+
+// changedPackages are the directories of the writes that were moved.
+func changedPackages(sites []site) []string {
+	var out []string
+	for _, s := range sites {
+		file, _, _ := strings.Cut(s.At, ":")
+		if dir := "./" + filepath.ToSlash(filepath.Dir(file)); s.Verdict == "moved" && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // require makes a module use the runtime of this checkout.

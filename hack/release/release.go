@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/statuspatcher/statuspatcher/hack/publish"
+	"github.com/statuspatcher/statuspatcher/internal/typecheck"
 )
 
 // run releases the repository at dir.
@@ -136,14 +136,12 @@ func changelogSection(text, version string) (section string, found bool) {
 	return section, found
 }
 
-// build compiles and vets the published modules: what is tagged can never be replaced.
-func (r repository) build() error {
+// typecheck fails if a published module does not compile: what is tagged can never be replaced. CI has vetted and tested the commit; to
+// compile it here would be to compile all that it depends on.
+func (r repository) typecheck() error {
 	for _, dir := range publish.Dirs {
-		vet := exec.Command("go", "vet", "-trimpath", "./...") // with -trimpath, what another clone has built is not built again
-		vet.Dir = filepath.Join(r.dir, filepath.FromSlash(dir))
-		vet.Env = append(os.Environ(), "GOWORK=off")
-		if out, err := vet.CombinedOutput(); err != nil {
-			return fmt.Errorf("go vet of the module in %q: %w\n%s", "./"+dir, err, out)
+		if err := typecheck.Module(filepath.Join(r.dir, filepath.FromSlash(dir)), append(os.Environ(), "GOWORK=off"), "./..."); err != nil {
+			return fmt.Errorf("the module in %q does not compile: %w", "./"+dir, err)
 		}
 	}
 	return nil
@@ -155,7 +153,7 @@ func (r repository) release(version string) ([]*publish.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.build(); err != nil {
+	if err := r.typecheck(); err != nil {
 		return nil, err
 	}
 	for _, m := range modules {

@@ -48,17 +48,24 @@ func main() {
 	mode := flag.String("mode", "lock", "what to compare the bare client with: lock, refuse or report")
 	cache := flag.String("cache", filepath.Join(os.TempDir(), "statuspatcher-wrap-corpus"), "a directory for the sources, outside any repository")
 	resume := flag.Bool("resume", false, "use what an interrupted run has left in the cache")
+	prepareOnly := flag.Bool("prepare", false, "copy the sources and generate the patchers, and run no tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *only, *mode, *cache, *resume); err != nil {
+	if err := run(ctx, options{*only, *mode, *cache, *resume, *prepareOnly}); err != nil {
 		fmt.Fprintln(os.Stderr, "wrap-corpus:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only, mode, cache string, resume bool) error {
+// options are the flags.
+type options struct {
+	only, mode, cache   string
+	resume, prepareOnly bool
+}
+
+func run(ctx context.Context, opts options) error {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -66,18 +73,28 @@ func run(ctx context.Context, only, mode, cache string, resume bool) error {
 	if _, err := os.Stat(filepath.Join(root, "patcher", "wrap.go")); err != nil {
 		return fmt.Errorf("start this in hack/, as make wrap-corpus does: %w", err)
 	}
-	projects, err := selected(only)
+	projects, err := selected(opts.only)
 	if err != nil {
 		return err
 	}
 	var outcomes []outcome
 	for _, p := range projects {
 		fmt.Fprintln(os.Stderr, p.Module)
-		o, err := trial{project: p, root: root, dir: filepath.Join(cache, p.Name), resume: resume}.try(ctx, mode)
+		t := trial{project: p, root: root, dir: filepath.Join(opts.cache, p.Name), resume: opts.resume}
+		if opts.prepareOnly {
+			if err := t.prepare(); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+			continue
+		}
+		o, err := t.try(ctx, opts.mode)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 		outcomes = append(outcomes, o)
+	}
+	if opts.prepareOnly {
+		return nil
 	}
 	return report(os.Stdout, outcomes)
 }

@@ -34,10 +34,16 @@ func prepare(root, dir string, p project) error {
 		"-require="+self+"/patcher@v0.0.0", "-replace="+self+"/patcher="+filepath.Join(root, "patcher")); err != nil {
 		return err
 	}
-	if err := writeHook(dir, module, p); err != nil {
+	if err := writeHook(dir); err != nil {
+		return err
+	}
+	if err := complete(dir, p); err != nil {
 		return err
 	}
 	if err := wrapRuntime(dir); err != nil {
+		return err
+	}
+	if err := writeKinds(dir, module, p); err != nil {
 		return err
 	}
 	for i, pkg := range sortedKeys(p.Kinds) {
@@ -58,9 +64,8 @@ func prepare(root, dir string, p project) error {
 	return nil
 }
 
-// writeHook writes the package that wraps the clients. Its imports are completed before the patchers exist, because the generator
-// needs a module whose requirements are complete.
-func writeHook(dir, module string, p project) error {
+// writeHook writes the package that wraps the clients, without its kinds.
+func writeHook(dir string) error {
 	to := filepath.Join(dir, ownDir, "hook")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -69,18 +74,29 @@ func writeHook(dir, module string, p project) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(to, "hook.go"), hook, 0o644); err != nil {
-		return err
+	return os.WriteFile(filepath.Join(to, "hook.go"), hook, 0o644)
+}
+
+// complete adds to go.mod and go.sum what patcher.Wrap needs: the version of controller-runtime, which is then copied, and what it
+// requires in turn. The generator reads both files and changes neither.
+func complete(dir string, p project) error {
+	args := append([]string{"list", "-deps", "-test", "./" + ownDir + "/hook"}, sortedKeys(p.Kinds)...)
+	for _, pkg := range p.Tests {
+		args = append(args, "./"+pkg)
 	}
-	if _, err := operators.Command(dir, "go", "list", "-deps", "./"+ownDir+"/hook"); err != nil {
-		return err
-	}
+	_, err := operators.Command(dir, "go", args...)
+	return err
+}
+
+// writeKinds writes the file of the hook that imports the patchers, which exist only after the generator has run.
+func writeKinds(dir, module string, p project) error {
 	var imports, adds strings.Builder
 	for i := range sortedKeys(p.Kinds) {
 		fmt.Fprintf(&imports, "import status%d %q\n", i, path.Join(module, ownDir, fmt.Sprint("status", i)))
 		fmt.Fprintf(&adds, "\tkinds = append(kinds, status%d.Kinds()...)\n", i)
 	}
-	return os.WriteFile(filepath.Join(to, "kinds.go"), []byte("package hook\n\n"+imports.String()+"\nfunc init() {\n"+adds.String()+"}\n"), 0o644)
+	content := "package hook\n\n" + imports.String() + "\nfunc init() {\n" + adds.String() + "}\n"
+	return os.WriteFile(filepath.Join(dir, ownDir, "hook", "kinds.go"), []byte(content), 0o644)
 }
 
 // importHook adds a test file to a package that imports the hook.
@@ -126,15 +142,16 @@ func wrapRuntime(dir string) error {
 		if err != nil {
 			return err
 		}
-		if strings.Count(string(content), edit.old) != 1 {
-			return fmt.Errorf("%s has not exactly one line that begins with %q", file, strings.TrimSpace(edit.old))
+		renamed, err := renameOnce(file, string(content), edit.old, edit.new)
+		if err != nil {
+			return err
 		}
 		added, err := data.ReadFile("wrapping/" + edit.added)
 		if err != nil {
 			return err
 		}
 		if err := errors.Join(
-			os.WriteFile(file, []byte(strings.Replace(string(content), edit.old, edit.new, 1)), 0o644),
+			os.WriteFile(file, []byte(renamed), 0o644),
 			os.WriteFile(filepath.Join(filepath.Dir(file), "zz_wrapcorpus.go"), added, 0o644),
 		); err != nil {
 			return err
@@ -142,4 +159,12 @@ func wrapRuntime(dir string) error {
 	}
 	_, err = operators.Command(dir, "go", "mod", "edit", "-replace="+runtime+"="+to)
 	return err
+}
+
+// renameOnce replaces the one occurrence of a declaration in the content of a file.
+func renameOnce(file, content, old, new string) (string, error) {
+	if strings.Count(content, old) != 1 {
+		return "", fmt.Errorf("%s: expected exactly one line that begins with %q: the edit is for another version of controller-runtime", file, strings.TrimSpace(old))
+	}
+	return strings.Replace(content, old, new, 1), nil
 }

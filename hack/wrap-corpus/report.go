@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -46,7 +47,7 @@ func (o outcome) sum(what, class string) (n int) {
 func (o outcome) changes() map[string]string {
 	changes := map[string]string{}
 	for name, bare := range o.bare {
-		if wrapped := o.wrapped[name]; wrapped != bare {
+		if wrapped := cmp.Or(o.wrapped[name], "not run"); wrapped != bare {
 			changes[name] = bare + " -> " + wrapped
 		}
 	}

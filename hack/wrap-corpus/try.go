@@ -58,12 +58,8 @@ type trial struct {
 // try runs the tests of a project with the bare client, and with the wrapped one.
 func (t trial) try(ctx context.Context, mode string) (outcome, error) {
 	o := outcome{project: t.project, bare: results{}, wrapped: results{}, events: map[event]int{}}
-	prepared := filepath.Join(t.dir, ownDir, "prepared")
-	if _, err := os.Stat(prepared); err != nil || !t.resume {
-		err := errors.Join(operators.Fetch(t.dir, operators.Source{Module: t.project.Module, Nested: t.project.Nested}, nil), prepare(t.root, t.dir, t.project), os.WriteFile(prepared, nil, 0o644))
-		if err != nil {
-			return o, err
-		}
+	if err := t.prepare(); err != nil {
+		return o, err
 	}
 	for _, pkg := range t.Tests {
 		for _, mode := range []string{"bare", mode} {
@@ -85,6 +81,21 @@ func (t trial) try(ctx context.Context, mode string) (outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// prepare copies the project and adds what the runs need, unless an interrupted run has.
+func (t trial) prepare() error {
+	prepared := filepath.Join(t.dir, ownDir, "prepared")
+	if _, err := os.Stat(prepared); err == nil && t.resume {
+		return nil
+	}
+	if err := operators.Fetch(t.dir, operators.Source{Module: t.project.Module, Nested: t.project.Nested}, nil); err != nil {
+		return err
+	}
+	if err := prepare(t.root, t.dir, t.project); err != nil {
+		return err
+	}
+	return os.WriteFile(prepared, nil, 0o644)
 }
 
 // A testRun is what came of the tests of a package.

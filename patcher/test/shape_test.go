@@ -1,9 +1,13 @@
 package patcher_test
 
 import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -11,6 +15,7 @@ import (
 
 // Generated equality that did not know a field would skip its writes in silence.
 func TestS19_AChangedTypeDoesNotCompile(t *testing.T) {
+	api := loadAPI(t)
 	for _, row := range []struct {
 		name, old, changed string
 		compiles           bool
@@ -24,35 +29,77 @@ func TestS19_AChangedTypeDoesNotCompile(t *testing.T) {
 		{"a field more, in a type that is compared with ==, which knows it at once", "type Share struct {", "type Share struct {\n\tExtra string `json:\"extra,omitempty\"`", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if errs := compileWith(t, row.old, row.changed); (len(errs) == 0) != row.compiles {
-				t.Errorf("compiles: %v, want %v: %v", len(errs) == 0, row.compiles, errs)
+			if err := api.compileWith(t, row.old, row.changed); (err == nil) != row.compiles {
+				t.Errorf("compiles: %v, want %v: %v", err == nil, row.compiles, err)
 			}
 		})
 	}
 }
 
-// compileWith type-checks the generated package against cell_types.go in which old is replaced.
-func compileWith(t *testing.T, old, changed string) []packages.Error {
+// An api is the package of the kinds and the one generated from it. What they import is compiled once.
+type api struct{ kinds, generated *packages.Package }
+
+func loadAPI(t *testing.T) api {
 	t.Helper()
-	path, err := filepath.Abs("../internal/testapi/v1/cell_types.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(source), old) {
-		t.Fatalf("%s has no %q any more", path, old)
-	}
-	edited := strings.Replace(string(source), old, changed, 1)
+	const kinds, generated = "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1", "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1/v1status"
 	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedSyntax | packages.NeedImports | packages.NeedExportFile |
-			packages.NeedTypesInfo | packages.NeedFiles | packages.NeedCompiledGoFiles,
-		Overlay: map[string][]byte{path: []byte(edited)},
-	}, "../internal/testapi/v1/v1status")
+		Mode: packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile | packages.NeedTypes,
+	}, kinds, generated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loaded[0].Errors
+	if packages.PrintErrors(loaded) > 0 || len(loaded) != 2 {
+		t.Fatalf("%d packages", len(loaded))
+	}
+	return api{kinds: loaded[0], generated: loaded[1]}
 }
+
+// compileWith type-checks both packages from source, with cell_types.go in which old is replaced.
+func (a api) compileWith(t *testing.T, old, changed string) error {
+	t.Helper()
+	kinds, err := check(a.kinds, nil, func(name string, source []byte) []byte {
+		if filepath.Base(name) != "cell_types.go" {
+			return source
+		}
+		if !bytes.Contains(source, []byte(old)) {
+			t.Fatalf("%s has no %q any more", name, old)
+		}
+		return bytes.Replace(source, []byte(old), []byte(changed), 1)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = check(a.generated, kinds, func(_ string, source []byte) []byte { return source })
+	return err
+}
+
+// check type-checks a package of which edit changes the files. It imports one package as given, the others as they were compiled.
+func check(p *packages.Package, imported *types.Package, edit func(name string, source []byte) []byte) (*types.Package, error) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.CompiledGoFiles {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(fset, name, edit(name, source), parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	config := types.Config{Importer: importer(func(path string) (*types.Package, error) {
+		switch {
+		case path == "unsafe":
+			return types.Unsafe, nil
+		case imported != nil && path == imported.Path():
+			return imported, nil
+		}
+		return p.Imports[path].Types, nil
+	})}
+	return config.Check(p.PkgPath, fset, files, nil)
+}
+
+type importer func(path string) (*types.Package, error)
+
+func (f importer) Import(path string) (*types.Package, error) { return f(path) }

@@ -30,9 +30,16 @@ func (b *bed) inParts(c client.Client) *partsPatcher {
 }
 
 func (p *partsPatcher) conditions(ctx context.Context, reason string) error {
+	return p.locked(ctx, func(s *v1.CellStatus) {
+		s.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: reason, LastTransitionTime: metav1.Now()}}
+	})
+}
+
+// locked writes the status with a lock, on the newest version.
+func (p *partsPatcher) locked(ctx context.Context, set func(*v1.CellStatus)) error {
 	newest, _ := p.bed.read(p.client)
 	base := newest.DeepCopy()
-	newest.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: reason, LastTransitionTime: metav1.Now()}}
+	set(&newest.Status)
 	return p.client.Status().Patch(ctx, newest, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 }
 
@@ -112,6 +119,45 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		}, setCounter(1), true},
 		{"control: after its conditions, by a context that all share", func(_ context.Context, p *partsPatcher) {
 			p.must(p.conditions(context.Background(), "Mine"))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"rule: after another field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
+		}, setCounter(1), false},
+		{"control: after the same field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.locked(ctx, setCounter(2)))
+		}, setCounter(1), true},
+		{"control: after another process wrote before the helper read the object", func(ctx context.Context, p *partsPatcher) {
+			p.forge(func(s *v1.CellStatus) { s.Tier = "theirs" })
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
+		}, setCounter(1), true},
+		{"rule: after a finalizer, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), addFinalizer))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), false},
+		{"rule: after an Update of a label, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			changed := p.read.DeepCopy()
+			changed.Labels["tier"] = "two"
+			p.must(p.client.Update(context.TODO(), changed))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), false},
+		{"control: after a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), newImage))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after an Update of a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			changed := p.read.DeepCopy()
+			newImage(changed)
+			p.must(p.client.Update(context.Background(), changed))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after a finalizer of another reconcile, by a context that all share", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.rest(ctx, addFinalizer))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: after another process wrote a status, by a context that all share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(context.Background(), addFinalizer))
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
 			p.ctxOfStatus = context.Background()
 		}, setCounter(1), true},
 		{"control: after the same field", func(ctx context.Context, p *partsPatcher) {

@@ -96,6 +96,7 @@ type CellStatusPatcher struct { p *patcher.Patcher[*v1.Cell] }
 func (c *CellStatusClient) Fetch(ctx context.Context, key client.ObjectKey) (*v1.Cell, *CellStatusPatcher, error) { return nil, nil, nil }
 func (c *CellStatusClient) For(cell *v1.Cell) (*CellStatusPatcher, error) { return nil, nil }
 func (p *CellStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) { return patcher.Result{}, nil }
+func (p *CellStatusPatcher) Changed() bool { return false }
 `,
 	"example.com/api/v1": `package v1
 type ObjectMeta struct { Name, ResourceVersion string; Finalizers []string }
@@ -106,6 +107,12 @@ type CellStatus struct { Phase string; Items []string }
 type Cell struct { ObjectMeta; Size int; Status CellStatus }
 func (c *Cell) DeepCopy() *Cell { d := *c; return &d }
 func (c *Cell) DeepCopyObject() any { return c.DeepCopy() }
+type CellList struct { ResourceVersion string; Items []Cell }
+func (l *CellList) GetResourceVersion() string { return l.ResourceVersion }
+func (l *CellList) DeepCopyObject() any { return l }
+type Other struct { ObjectMeta; Status CellStatus }
+func (o *Other) DeepCopy() *Other { d := *o; return &d }
+func (o *Other) DeepCopyObject() any { return o.DeepCopy() }
 `,
 }
 

@@ -33,6 +33,7 @@ type Follower struct {
 	Rewrites func(f *flow.Func, node ast.Node) bool
 	Others   func(f *flow.Func) bool
 	Fresh    bool
+	Calls    flow.Calls // the callers that count
 
 	bodies    *bodies
 	summaries summaries
@@ -141,7 +142,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 			return Outcome{Dropped: true, At: f.Lit.Pos()}, true
 		}
 		if call, ok := f.Parent(f.Lit).(*ast.CallExpr); ok && f.Outer != nil {
-			if fo.Fresh && retries(f.Pkg, call) {
+			if fo.Fresh && RetriesConflicts(f.Pkg, call) {
 				return Outcome{}, true
 			}
 			if returnsError(f.Pkg, call) {
@@ -150,7 +151,7 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 			return Outcome{}, false
 		}
 	}
-	calls := f.CallsSeen()
+	calls := fo.Calls.Of(f)
 	if len(calls) == 0 || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return Outcome{}, false
 	}
@@ -172,8 +173,8 @@ func (fo *Follower) callers(f *flow.Func, depth int) (Outcome, bool) {
 	return all, seen
 }
 
-// retries: the call runs the function that it gets again when that returns a conflict.
-func retries(pkg *flow.Package, call *ast.CallExpr) bool {
+// RetriesConflicts reports whether a call runs the function that it gets again when that returns a conflict.
+func RetriesConflicts(pkg *flow.Package, call *ast.CallExpr) bool {
 	fn := pkg.Callee(call)
 	if kube.IsRetry(fn) || kube.RetriesAll(fn) {
 		return true

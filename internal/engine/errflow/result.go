@@ -16,7 +16,7 @@ func (fo *Follower) resultDropped(f *flow.Func) (token.Pos, bool) {
 	if index < 0 || f.Lit != nil || f.UsedAsValue() || kube.IsReconcile(f.Obj) {
 		return token.NoPos, false
 	}
-	for _, c := range f.CallsSeen() {
+	for _, c := range fo.Calls.Of(f) {
 		if c.In != f && dropsResult(c, index) {
 			return c.Expr.Pos(), true
 		}

@@ -3,9 +3,31 @@ package flow
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/limits"
 )
+
+// Calls says which calls of functions count. The zero value counts every call in the program.
+type Calls struct{ only map[*Func]*Call }
+
+// Only returns the calls with one call of f in place of all others of f.
+func (c Calls) Only(f *Func, call *Call) Calls {
+	only := maps.Clone(c.only)
+	if only == nil {
+		only = map[*Func]*Call{}
+	}
+	only[f] = call
+	return Calls{only}
+}
+
+// Of are the calls of a function that count.
+func (c Calls) Of(f *Func) []*Call {
+	if only := c.only[f]; only != nil {
+		return []*Call{only}
+	}
+	return f.CallsSeen()
+}
 
 // CallsSeen are the calls of a declared function, or of a literal that is called by the variable that holds it.
 func (f *Func) CallsSeen() []*Call {

@@ -80,7 +80,7 @@ func methodPkg(it *types.Interface, name string) *types.Package {
 	return nil
 }
 
-// concreteTypes are pointers to the program's named types, without those that are left out: mocks would be
+// concreteTypes are pointers to the program's named types, without those that are skipped: mocks would be
 // implementations, too.
 func (p *Program) concreteTypes() []types.Type {
 	if p.concrete != nil {
@@ -91,7 +91,7 @@ func (p *Program) concreteTypes() []types.Type {
 		scope := pkg.Types.Scope()
 		for _, name := range scope.Names() {
 			tn, ok := scope.Lookup(name).(*types.TypeName)
-			if !ok || tn.IsAlias() || p.left[tn] {
+			if !ok || tn.IsAlias() || pkg.Skip[tn] {
 				continue
 			}
 			n, ok := tn.Type().(*types.Named)
@@ -129,18 +129,4 @@ func (p *Program) callersThrough(f *Func) []*Call {
 		}
 	}
 	return calls
-}
-
-// LeaveOut takes declarations out of the program: its types implement nothing, its functions are nobody's callers.
-func (p *Program) LeaveOut(left map[types.Object]bool) {
-	for obj := range left {
-		p.left[obj] = true
-	}
-	p.concrete, p.implements = nil, map[implemented][]*Func{}
-}
-
-// Left reports whether f is part of a declaration that was left out.
-func (f *Func) Left() bool {
-	obj := f.Outermost().Obj
-	return obj != nil && f.Pkg.prog.left[obj]
 }

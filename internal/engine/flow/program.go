@@ -21,8 +21,6 @@ type Program struct {
 	abstract   map[string][]*Call // calls of interface methods that the program defines, by name
 	implements map[implemented][]*Func
 	concrete   []types.Type
-	left       map[types.Object]bool
-	only       map[*Func]*Call
 }
 
 // A Package is the typed syntax of one package.
@@ -31,6 +29,9 @@ type Package struct {
 	Files []*ast.File
 	Types *types.Package
 	Info  *types.Info
+	// Skip are declarations that are no part of the program, such as test code: its types implement nothing, its functions are
+	// nobody's callers. It must be set before the package becomes part of a program.
+	Skip map[types.Object]bool
 	// TypeErrors are what is wrong with the code, if anything is.
 	TypeErrors []types.Error
 
@@ -50,8 +51,7 @@ type Call struct {
 // New makes a program of packages. Files that did not type-check are tolerated: what is unknown in them stays unknown.
 func New(pkgs ...*Package) *Program {
 	p := &Program{decls: map[string]*Func{}, callers: map[string][]*Call{}, values: map[string]bool{},
-		holds: map[string]bool{}, abstract: map[string][]*Call{}, implements: map[implemented][]*Func{}, left: map[types.Object]bool{},
-		only: map[*Func]*Call{}}
+		holds: map[string]bool{}, abstract: map[string][]*Call{}, implements: map[implemented][]*Func{}}
 	for _, pkg := range pkgs {
 		pkg.prog = p
 		p.holds[pkg.Types.Path()] = true
@@ -77,31 +77,17 @@ func (p *Program) Callers(f *Func) []*Call {
 	if f.Obj == nil {
 		return nil
 	}
-	if only := p.only[f]; only != nil {
-		return []*Call{only}
-	}
 	calls := p.callers[f.Obj.FullName()]
 	if f.Obj.Signature().Recv() != nil {
 		calls = append(calls[:len(calls):len(calls)], p.callersThrough(f)...)
 	}
-	if len(p.left) == 0 {
-		return calls
-	}
-	var out []*Call
-	for _, c := range calls {
-		if !c.In.Left() {
-			out = append(out, c)
-		}
-	}
-	return out
+	return calls
 }
 
-// CalledOnlyBy makes one call of f the only one, until the function that it returns is called.
-func (f *Func) CalledOnlyBy(call *Call) (restore func()) {
-	only := f.Pkg.prog.only
-	before := only[f]
-	only[f] = call
-	return func() { only[f] = before }
+// Skipped reports whether f is in a declaration that is no part of the program.
+func (f *Func) Skipped() bool {
+	obj := f.Outermost().Obj
+	return obj != nil && f.Pkg.Skip[obj]
 }
 
 func (pkg *Package) index() {
@@ -202,7 +188,7 @@ func (pkg *Package) indexCalls() {
 
 func (pkg *Package) indexCall(call *ast.CallExpr, in *Func) {
 	fn := pkg.Callee(call)
-	if fn == nil {
+	if fn == nil || in.Skipped() {
 		return
 	}
 	if name := fn.FullName(); pkg.prog.decls[name] != nil {

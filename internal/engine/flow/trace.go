@@ -11,7 +11,7 @@ import (
 // Trace follows e in fr back to its sources: through variables, parameters (to the arguments of callers), results of
 // functions that can be seen, fields, conversions and assertions. stop, if not nil, ends the trace at an expression.
 func Trace(e ast.Expr, fr *Frame, stop func(ast.Expr, *Frame) bool) []Value {
-	t := &tracer{stop: stop, seen: map[traceKey]bool{}}
+	t := &tracer{stop: stop, calls: fr.Calls, seen: map[traceKey]bool{}}
 	t.expr(e, fr, 0)
 	return t.out
 }
@@ -23,9 +23,10 @@ type traceKey struct {
 }
 
 type tracer struct {
-	stop func(ast.Expr, *Frame) bool
-	seen map[traceKey]bool
-	out  []Value
+	stop  func(ast.Expr, *Frame) bool
+	calls Calls
+	seen  map[traceKey]bool
+	out   []Value
 }
 
 func (t *tracer) emit(v Value) { t.out = append(t.out, v) }
@@ -167,7 +168,7 @@ func (t *tracer) defs(defs []Def, fr *Frame, depth int) {
 	for _, d := range defs {
 		at := fr
 		if d.Fn != fr.Fn {
-			at = &Frame{Fn: d.Fn}
+			at = &Frame{Fn: d.Fn, Calls: t.calls}
 		}
 		switch {
 		case d.Rhs == nil:
@@ -190,7 +191,7 @@ func outerFrame(fr *Frame) *Frame {
 			return p
 		}
 	}
-	return &Frame{Fn: fr.Fn.Outer, Below: fr, Site: fr.Fn.Lit}
+	return &Frame{Fn: fr.Fn.Outer, Calls: fr.Calls, Below: fr, Site: fr.Fn.Lit}
 }
 
 func (t *tracer) frameOf(v *types.Var, _ ast.Node, fr *Frame) *Frame {
@@ -199,7 +200,7 @@ func (t *tracer) frameOf(v *types.Var, _ ast.Node, fr *Frame) *Frame {
 		fr = outerFrame(fr)
 	}
 	if fr == nil {
-		return &Frame{Fn: owner}
+		return &Frame{Fn: owner, Calls: t.calls}
 	}
 	return fr
 }
@@ -216,7 +217,7 @@ func (t *tracer) param(v *types.Var, fr *Frame, depth int) {
 		t.argument(fr.Fn, idx, fr.Call, fr.Parent, v, depth)
 		return
 	}
-	calls := fr.Fn.CallsSeen()
+	calls := t.calls.Of(fr.Fn)
 	if len(calls) == 0 || depth > limits.Trace {
 		t.emit(Value{Kind: Parameter, Var: v, Frame: fr})
 		return
@@ -225,14 +226,14 @@ func (t *tracer) param(v *types.Var, fr *Frame, depth int) {
 		if c.In == fr.Fn {
 			continue // recursion hands on what it got
 		}
-		t.argument(fr.Fn, idx, c.Expr, &Frame{Fn: c.In, Below: fr, Site: c.Expr}, v, depth)
+		t.argument(fr.Fn, idx, c.Expr, &Frame{Fn: c.In, Calls: t.calls, Below: fr, Site: c.Expr}, v, depth)
 	}
 }
 
 func (t *tracer) argument(callee *Func, idx int, call *ast.CallExpr, in *Frame, v *types.Var, depth int) {
 	arg := callee.Argument(idx, call)
 	if arg == nil {
-		t.emit(Value{Kind: Parameter, Var: v, Frame: &Frame{Fn: callee}})
+		t.emit(Value{Kind: Parameter, Var: v, Frame: &Frame{Fn: callee, Calls: t.calls}})
 		return
 	}
 	t.expr(arg, in, depth+1)
@@ -255,7 +256,7 @@ func (t *tracer) selector(sel *ast.SelectorExpr, fr *Frame, depth int) {
 		return
 	}
 	for _, d := range defs {
-		t.expr(d.Rhs, &Frame{Fn: d.Fn}, depth+1)
+		t.expr(d.Rhs, &Frame{Fn: d.Fn, Calls: t.calls}, depth+1)
 	}
 }
 
@@ -282,7 +283,7 @@ func (t *tracer) call(call *ast.CallExpr, i int, fr *Frame, depth int) {
 
 // results traces what a call of callee returns, and reports whether it returns anything.
 func (t *tracer) results(callee *Func, call *ast.CallExpr, i int, fr *Frame, depth int) bool {
-	in := &Frame{Fn: callee, Parent: fr, Call: call}
+	in := &Frame{Fn: callee, Calls: t.calls, Parent: fr, Call: call}
 	found := false
 	callee.EachReturn(func(ret *ast.ReturnStmt) {
 		k := max(i, 0)

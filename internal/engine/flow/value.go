@@ -7,7 +7,8 @@ import (
 
 // A Frame is a function in the context in which a value was met.
 type Frame struct {
-	Fn *Func
+	Fn    *Func
+	Calls Calls // by which parameters are followed to arguments
 
 	// Call in Parent entered this frame: parameters are its arguments.
 	Parent *Frame

@@ -341,3 +341,13 @@ func plainReturn(f *flow.Func, ret *ast.ReturnStmt) bool {
 	}
 	return true
 }
+
+// IsApply reports whether a patch can be client.Apply.
+func IsApply(f *flow.Func, patch ast.Expr) bool {
+	for _, v := range flow.Trace(patch, &flow.Frame{Fn: f}, nil) {
+		if v.Kind == flow.Global && v.Var.Name() == "Apply" && kube.PkgPath(v.Var) == kube.ClientPath {
+			return true
+		}
+	}
+	return false
+}

@@ -21,19 +21,13 @@ const Name = "statuspatcher"
 // A Check looks at packages of one program. It is for one goroutine.
 type Check struct {
 	opts       Options
-	patchers   fix.Patchers
 	sites      map[*flow.Package][]*site.Site
 	classifier *class.Classifier
 }
 
 // NewCheck finds the writes of all packages, so that each can be judged with its callers in sight.
-//
-// patchers finds generated patcher packages for the fixes that move code to them; nil finds none.
-func NewCheck(prog *flow.Program, opts Options, patchers fix.Patchers) *Check {
-	c := &Check{opts: opts, patchers: patchers, sites: map[*flow.Package][]*site.Site{}}
-	if !opts.Tests {
-		leaveOutTests(prog)
-	}
+func NewCheck(prog *flow.Program, opts Options) *Check {
+	c := &Check{opts: opts, sites: map[*flow.Package][]*site.Site{}}
 	var all []*site.Site
 	for _, pkg := range prog.Packages {
 		if !kube.Relevant(pkg.Types) {
@@ -45,13 +39,6 @@ func NewCheck(prog *flow.Program, opts Options, patchers fix.Patchers) *Check {
 	}
 	c.classifier = class.New(all)
 	return c
-}
-
-// leaveOutTests takes test code out of the program, also as callers and as implementations of interfaces.
-func leaveOutTests(prog *flow.Program) {
-	for _, pkg := range prog.Packages {
-		prog.LeaveOut(site.TestCode(pkg))
-	}
 }
 
 // files are the files of a package that are looked at.
@@ -88,14 +75,14 @@ func (c *Check) Findings(pkg *flow.Package) ([]*class.Finding, []*directive.Dire
 		ds = append(ds, directive.Parse(pkg.Fset, file)...)
 	}
 	directive.Apply(pkg.Fset, ds, out)
-	fix.Suggest(out, c.classifier.Tracker(), c.patchers)
+	fix.Suggest(out, c.classifier.Tracker())
 	return out, ds
 }
 
 func (c *Check) aboutPatchers(pkg *flow.Package, files []*ast.File) []*class.Finding {
 	var out []*class.Finding
 	for _, f := range pkg.Funcs() {
-		if f.Left() {
+		if f.Skipped() {
 			continue
 		}
 		for _, file := range files {

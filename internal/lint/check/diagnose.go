@@ -9,6 +9,7 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 	"github.com/statuspatcher/statuspatcher/internal/lint/directive"
+	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
 // Diagnose reports what is wrong in one package, with no callers in sight but its own. The error says which options are
@@ -17,11 +18,14 @@ func Diagnose(pkg *flow.Package, opts Options) ([]analysis.Diagnostic, error) {
 	if !kube.Relevant(pkg.Types) {
 		return nil, nil
 	}
+	if !opts.Tests {
+		pkg.Skip = site.TestCode(pkg)
+	}
 	prog := flow.New(pkg)
 	if _, err := opts.CheckWrappers(prog); err != nil {
 		return nil, err
 	}
-	check := NewCheck(prog, opts, nil)
+	check := NewCheck(prog, opts)
 	findings, directives := check.Findings(pkg)
 	var out []analysis.Diagnostic
 	for _, f := range findings {

@@ -3,7 +3,6 @@ package class
 import (
 	"go/ast"
 
-	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
 )
 
@@ -74,7 +73,7 @@ func (c *Classifier) stripsManagedFields(f *Finding, obj ast.Expr) bool {
 // applyConfiguration: a chain of With calls, perhaps made by other functions of the program.
 func (c *Classifier) applyConfiguration(f *Finding, obj ast.Expr, blind string) {
 	slice := newSlice()
-	slice.expr(obj, &flow.Frame{Fn: f.Site.Fn}, 0)
+	slice.expr(obj, c.frame(f.Site.Fn), 0)
 	switch {
 	case slice.version || c.setsVersionLater(f, obj):
 		f.set(Locked, "the apply configuration carries a resourceVersion")

@@ -94,7 +94,6 @@ type FixKind string
 
 // The kinds of fixes.
 const (
-	Moved      FixKind = "moved"
 	LockAdded  FixKind = "locked"
 	Recaptured FixKind = "recaptured"
 )
@@ -137,8 +136,11 @@ type Classifier struct {
 	tracker *object.Tracker
 	errors  errflow.Follower // what it remembers of the functions that it has looked into
 	sites   map[*ast.CallExpr]*site.Site
-	depth   int // of functions looked into
+	calls   flow.Calls // by which callers a write is judged
 }
+
+// frame is a function with the callers by which it is judged.
+func (c *Classifier) frame(f *flow.Func) *flow.Frame { return &flow.Frame{Fn: f, Calls: c.calls} }
 
 // New makes a classifier that knows about the sites; those of the whole program, if it sees that.
 func New(sites []*site.Site) *Classifier {
@@ -227,7 +229,7 @@ func (c *Classifier) kind(s *site.Site) types.Type {
 		return t
 	}
 	var found types.Type
-	for _, v := range flow.Trace(obj, &flow.Frame{Fn: s.Fn}, isCopyAt) {
+	for _, v := range flow.Trace(obj, c.frame(s.Fn), isCopyAt) {
 		if v.Expr == nil {
 			continue
 		}

@@ -21,7 +21,7 @@ func (c *Classifier) data(f *Finding) {
 			"the call spreads its arguments, or names none of them data; a []byte argument is seen"})
 		return
 	}
-	c.raw(f, patchType, body, &flow.Frame{Fn: f.Site.Fn})
+	c.raw(f, patchType, body, c.frame(f.Site.Fn))
 	c.finish(f)
 }
 

@@ -22,12 +22,12 @@ func (c *Classifier) filled(v flow.Value, path string, s *site.Site) bool {
 		start = f.Entry()
 	}
 	f.Walk(start, func(p flow.Point) bool {
-		filled = filled || c.nodeFills(f, p.Node(), path) && !skipped(v.Frame, p.Node())
+		filled = filled || c.nodeFills(f, p.Node(), path, 0) && !skipped(v.Frame, p.Node())
 		return !filled
 	})
 	if !filled && f != s.Fn && f.Outermost() == s.Fn.Outermost() {
 		s.Fn.WalkBack(s.Fn.At(s.Node), func(p flow.Point) bool {
-			filled = filled || c.nodeFills(s.Fn, p.Node(), path)
+			filled = filled || c.nodeFills(s.Fn, p.Node(), path, 0)
 			return !filled
 		})
 	}
@@ -64,7 +64,7 @@ func (c *Classifier) filledBelow(v flow.Value, s *site.Site) bool {
 			}
 			path, filled := flow.VarPath(p), false
 			fr.Fn.WalkBack(to, func(q flow.Point) bool {
-				filled = filled || c.nodeFills(fr.Fn, q.Node(), path)
+				filled = filled || c.nodeFills(fr.Fn, q.Node(), path, 0)
 				return !filled
 			})
 			if filled {
@@ -75,7 +75,8 @@ func (c *Classifier) filledBelow(v flow.Value, s *site.Site) bool {
 	return false
 }
 
-func (c *Classifier) nodeFills(f *flow.Func, node ast.Node, path string) bool {
+// nodeFills reports whether a node fills the object at path; depth is how many functions deep it stands.
+func (c *Classifier) nodeFills(f *flow.Func, node ast.Node, path string, depth int) bool {
 	for _, ev := range c.tracker.Events(f, node) {
 		if ev.Kind == object.Read && ev.Path == path {
 			return true
@@ -100,7 +101,7 @@ func (c *Classifier) nodeFills(f *flow.Func, node ast.Node, path string) bool {
 				}
 			}
 		case *ast.CallExpr:
-			fills = fills || c.callFills(f, n, path)
+			fills = fills || c.callFills(f, n, path, depth)
 		}
 		return true
 	})
@@ -108,7 +109,7 @@ func (c *Classifier) nodeFills(f *flow.Func, node ast.Node, path string) bool {
 }
 
 // callFills: the whole object goes to a call that is not known to leave its resourceVersion alone.
-func (c *Classifier) callFills(f *flow.Func, call *ast.CallExpr, path string) bool {
+func (c *Classifier) callFills(f *flow.Func, call *ast.CallExpr, path string, depth int) bool {
 	fn := f.Pkg.Callee(call)
 	if fn == nil || leavesAlone(fn) || kube.PkgPath(fn) == kube.ControllerutilPath {
 		return fn == nil && f.Pkg.Var(call.Fun) != nil && argIs(f, call, path)
@@ -123,21 +124,19 @@ func (c *Classifier) callFills(f *flow.Func, call *ast.CallExpr, path string) bo
 	for _, d := range decls {
 		for i := range d.Signature().Params().Len() {
 			arg, v := d.Argument(i, call), d.Param(i)
-			if arg == nil || f.Path(arg) != path || v == nil || c.depth > limits.Fills {
+			if arg == nil || f.Path(arg) != path || v == nil || depth > limits.Fills {
 				continue
 			}
-			c.depth++
 			filled := false
 			ast.Inspect(d.Body(), func(n ast.Node) bool {
 				if stmt, ok := n.(ast.Stmt); ok {
 					if _, block := stmt.(*ast.BlockStmt); !block && !filled {
-						filled = c.nodeFills(d, stmt, flow.VarPath(v))
+						filled = c.nodeFills(d, stmt, flow.VarPath(v), depth+1)
 						return false
 					}
 				}
 				return !filled
 			})
-			c.depth--
 			if filled {
 				return true
 			}

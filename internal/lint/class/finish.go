@@ -46,6 +46,7 @@ func (c *Classifier) finish(f *Finding) {
 
 func (c *Classifier) follower() *errflow.Follower {
 	copied := c.errors
+	copied.Calls = c.calls
 	return &copied
 }
 

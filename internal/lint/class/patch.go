@@ -13,7 +13,7 @@ import (
 
 // patch classifies a write by the client.Patch that it sends. Where several patches can reach it, the worst counts.
 func (c *Classifier) patch(f *Finding, patch ast.Expr) {
-	fr := &flow.Frame{Fn: f.Site.Fn}
+	fr := c.frame(f.Site.Fn)
 	worst := &Finding{Site: f.Site, Fn: f.Fn}
 	for _, v := range flow.Trace(patch, fr, convertsToPatch) {
 		if v.Kind == flow.Zero || isNilExpr(v.Expr) {
@@ -216,7 +216,7 @@ func (c *Classifier) capture(s *site.Site, base ast.Expr, merge *ast.CallExpr, f
 		}
 		return cp
 	}
-	if found, all := copies(obj, &flow.Frame{Fn: s.Fn}); all && len(found) == 1 {
+	if found, all := copies(obj, c.frame(s.Fn)); all && len(found) == 1 {
 		v := found[0]
 		of, _ := isCopy(v.Frame.Fn.Pkg, v.Expr)
 		if p := v.Frame.Fn.Path(of); p != "" && p == fr.Fn.Path(base) {
@@ -269,8 +269,8 @@ func olderCapture(s *site.Site, v flow.Value) *Capture {
 	}
 	paths = append(paths, pathsOf(s.Fn, obj)...)
 	cp.Segments = append(cp.Segments, Segment{Fn: s.Fn, From: s.Fn.Entry(), To: s.Fn.At(s.Node), Site: s.Node, Paths: paths})
-	for _, up := range s.Fn.Outermost().CallsSeen() {
-		fr := &flow.Frame{Fn: up.In, Below: &flow.Frame{Fn: s.Fn.Outermost()}, Site: up.Expr}
+	for _, up := range v.Frame.Calls.Of(s.Fn.Outermost()) {
+		fr := &flow.Frame{Fn: up.In, Calls: v.Frame.Calls, Below: &flow.Frame{Fn: s.Fn.Outermost()}, Site: up.Expr}
 		if lifted := lift(paths, fr); len(lifted) > 0 {
 			cp.Segments = append(cp.Segments, Segment{Fn: up.In, From: up.In.Entry(), To: up.In.At(up.Expr), Site: up.Expr, Paths: lifted})
 		}
@@ -299,7 +299,7 @@ func (cp *Capture) stale(c *Classifier, g *Finding) bool {
 // clearedOnBaseOnly: a diff from a base without resourceVersion to an object that has one carries it.
 func (c *Classifier) clearedOnBaseOnly(s *site.Site, base ast.Expr, fr *flow.Frame) bool {
 	o := s.Fn.Path(s.Object())
-	if o == "" || clears(&flow.Frame{Fn: s.Fn}, o) {
+	if o == "" || clears(c.frame(s.Fn), o) {
 		return false
 	}
 	if b := fr.Fn.Path(base); b != "" && b != o && clears(fr, b) {

@@ -12,30 +12,21 @@ import (
 // retryAround is the RetryOnConflict around a call, in this function or around a call of it, unless the retry holds
 // another write that can conflict.
 func (c *Classifier) retryAround(f *flow.Func, call *ast.CallExpr, depth int) token.Pos {
-	for lit := f; lit != nil && lit.Lit != nil; lit = lit.Outer {
-		outer, ok := lit.Parent(lit.Lit).(*ast.CallExpr)
-		if ok && kube.IsRetry(lit.Pkg.Callee(outer)) {
-			if c.otherConflicts(lit, call) {
-				return token.NoPos
-			}
-			return outer.Pos()
-		}
-		if v := lit.HeldBy(); v != nil {
-			if pos := c.retryOfVar(lit, call); pos.IsValid() {
-				return pos
-			}
+	for _, a := range attemptsAround(f, call) {
+		if pos := runBy(a.runs, retries); pos.IsValid() && !c.otherConflicts(a.lit, call) {
+			return pos
 		}
 	}
 	if depth > limits.RetryCallers || f.Outermost().Obj == nil {
 		return token.NoPos
 	}
-	if pos := c.retryOfValue(f.Outermost()); pos.IsValid() {
+	if pos := runBy(runByName(f.Outermost()), retries); pos.IsValid() {
 		return pos
 	}
 	if !c.returnsErrorOf(f, call) {
 		return token.NoPos
 	}
-	for _, up := range f.Outermost().CallsSeen() {
+	for _, up := range c.calls.Of(f.Outermost()) {
 		if up.In.Outermost() == f.Outermost() {
 			continue
 		}
@@ -49,41 +40,6 @@ func (c *Classifier) retryAround(f *flow.Func, call *ast.CallExpr, depth int) to
 // returnsErrorOf: the function hands the call's error to its caller.
 func (c *Classifier) returnsErrorOf(f *flow.Func, call *ast.CallExpr) bool {
 	return c.follower().Follow(f, call).Returned
-}
-
-// retryOfVar is the RetryOnConflict that is handed the variable which holds a literal.
-func (c *Classifier) retryOfVar(lit *flow.Func, site *ast.CallExpr) token.Pos {
-	v := lit.HeldBy()
-	pos := token.NoPos
-	ast.Inspect(lit.Outermost().Node(), func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if ok && kube.IsRetry(lit.Pkg.Callee(call)) && len(call.Args) == 2 && lit.Pkg.Var(call.Args[1]) == v && !c.otherConflicts(lit, site) {
-			pos = call.Pos()
-		}
-		return !pos.IsValid()
-	})
-	return pos
-}
-
-// retryOfValue is the RetryOnConflict that is handed a declared function by name.
-func (c *Classifier) retryOfValue(f *flow.Func) token.Pos {
-	if !f.UsedAsValue() {
-		return token.NoPos
-	}
-	pos := token.NoPos
-	for _, g := range f.Pkg.Funcs() {
-		if g.Body() == nil || pos.IsValid() {
-			continue
-		}
-		g.EachCall(g.Body(), func(call *ast.CallExpr) {
-			if kube.IsRetry(g.Pkg.Callee(call)) && len(call.Args) == 2 {
-				if fn := g.Pkg.FuncOf(call.Args[1]); fn != nil && f.Obj == fn {
-					pos = call.Pos()
-				}
-			}
-		})
-	}
-	return pos
 }
 
 // otherConflicts: beside the write, the retry holds another one that can conflict.
@@ -104,7 +60,7 @@ func (c *Classifier) otherConflicts(lit *flow.Func, call *ast.CallExpr) bool {
 		case verb == kube.Patch && w != kube.CreateOrPatch:
 			if s := c.sites[x]; s != nil && s.Patch() != nil {
 				g := &Finding{Site: s, Fn: s.Fn}
-				for _, v := range flow.Trace(s.Patch(), &flow.Frame{Fn: s.Fn}, nil) {
+				for _, v := range flow.Trace(s.Patch(), c.frame(s.Fn), nil) {
 					if m, ok := v.Expr.(*ast.CallExpr); ok {
 						if locked, _ := lockOf(m, v.Frame); locked {
 							g.Class = Locked

@@ -5,6 +5,7 @@ import (
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
+	"github.com/statuspatcher/statuspatcher/internal/engine/object"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
@@ -13,7 +14,7 @@ func (c *Classifier) outOfScope(s *site.Site) (Class, string) {
 	if s.Subresource != "" || s.Writer == kube.SubResource {
 		return Subresource, "writes the subresource " + s.Subresource
 	}
-	if s.Verb == kube.Apply || s.Patch() != nil && isApply(s) {
+	if s.Verb == kube.Apply || s.Patch() != nil && object.IsApply(s.Fn, s.Patch()) {
 		return Child, "applies an object server-side"
 	}
 	obj := s.Object()
@@ -27,15 +28,6 @@ func (c *Classifier) outOfScope(s *site.Site) (Class, string) {
 		return Metadata, "writes the object's metadata"
 	}
 	return Spec, "writes the main resource"
-}
-
-func isApply(s *site.Site) bool {
-	for _, v := range flow.Trace(s.Patch(), &flow.Frame{Fn: s.Fn}, nil) {
-		if v.Kind == flow.Global && v.Var.Name() == "Apply" && kube.PkgPath(v.Var) == kube.ClientPath {
-			return true
-		}
-	}
-	return false
 }
 
 type touch struct{ finalizers, metadata, spec bool }

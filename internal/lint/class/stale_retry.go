@@ -5,8 +5,8 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/statuspatcher/statuspatcher/internal/engine/errflow"
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
-	"github.com/statuspatcher/statuspatcher/internal/engine/kube"
 	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
@@ -17,7 +17,7 @@ func (c *Classifier) staleRetry(s *site.Site) token.Pos {
 	if obj == nil {
 		return token.NoPos
 	}
-	if body, pos := c.conflictRetry(s.Fn, s.Node); body != nil {
+	if body, pos := conflictRetry(s.Fn, s.Node); body != nil {
 		if c.sameEachTime(s.Fn, body, obj) {
 			return pos
 		}
@@ -39,12 +39,12 @@ func (c *Classifier) staleRetryAbove(s *site.Site, obj ast.Expr) token.Pos {
 		if v == nil || !contains(pathsOf(s.Fn, obj), flow.VarPath(v)) {
 			continue
 		}
-		for _, up := range f.CallsSeen() {
+		for _, up := range c.calls.Of(f) {
 			arg := f.Argument(i, up.Expr)
 			if arg == nil || up.In.Outermost() == f {
 				continue
 			}
-			if body, pos := c.conflictRetry(up.In, up.Expr); body != nil && c.sameEachTime(up.In, body, arg) {
+			if body, pos := conflictRetry(up.In, up.Expr); body != nil && c.sameEachTime(up.In, body, arg) {
 				return pos
 			}
 		}
@@ -53,66 +53,16 @@ func (c *Classifier) staleRetryAbove(s *site.Site, obj ast.Expr) token.Pos {
 }
 
 // conflictRetry is what runs again after a conflict around a node, and where it says so.
-func (c *Classifier) conflictRetry(f *flow.Func, n ast.Node) (body *ast.BlockStmt, pos token.Pos) {
-	for p := f.Parent(n); p != nil; p = f.Parent(p) {
-		switch x := p.(type) {
-		case *ast.FuncLit:
-			lit := f.Pkg.FuncAt(x)
-			if call, ok := f.Parent(x).(*ast.CallExpr); ok && retriesConflicts(f.Pkg, call) {
-				return x.Body, call.Pos()
-			}
-			if call := handedTo(lit); call != nil && retriesConflicts(f.Pkg, call) {
-				return x.Body, call.Pos()
-			}
-		case *ast.ForStmt:
-			if loopRetries(f, x.Body) {
-				return x.Body, x.Pos()
-			}
-		case *ast.RangeStmt:
-			if counts(f.Pkg, x) && loopRetries(f, x.Body) {
-				return x.Body, x.Pos()
-			}
+func conflictRetry(f *flow.Func, n ast.Node) (body *ast.BlockStmt, pos token.Pos) {
+	for _, a := range attemptsAround(f, n) {
+		if pos := runBy(a.runs, errflow.RetriesConflicts); pos.IsValid() {
+			return a.body, pos
+		}
+		if loop, ranges := a.loop.(*ast.RangeStmt); a.loop != nil && (!ranges || counts(f.Pkg, loop)) && loopRetries(f, a.body) {
+			return a.body, a.loop.Pos()
 		}
 	}
 	return nil, token.NoPos
-}
-
-// counts: a loop over a number of attempts.
-func counts(pkg *flow.Package, loop *ast.RangeStmt) bool {
-	t := pkg.TypeOf(loop.X)
-	if t == nil {
-		return false
-	}
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsInteger != 0
-}
-
-func retriesConflicts(pkg *flow.Package, call *ast.CallExpr) bool {
-	fn := pkg.Callee(call)
-	if kube.IsRetry(fn) || kube.RetriesAll(fn) {
-		return true
-	}
-	return kube.IsFunc(fn, kube.RetryPath, "OnError") && len(call.Args) == 3 && kube.IsConflictCheck(pkg.FuncOf(call.Args[1]))
-}
-
-// handedTo is the call that gets the variable which holds a literal.
-func handedTo(lit *flow.Func) *ast.CallExpr {
-	if lit == nil || lit.HeldBy() == nil {
-		return nil
-	}
-	v := lit.HeldBy()
-	var found *ast.CallExpr
-	ast.Inspect(lit.Outermost().Node(), func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && found == nil {
-			for _, a := range call.Args {
-				if lit.Pkg.Var(a) == v {
-					found = call
-				}
-			}
-		}
-		return found == nil
-	})
-	return found
 }
 
 // sameEachTime: body writes an object that is made outside of it, neither reads it nor replaces it, and hands it to

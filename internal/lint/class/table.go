@@ -197,8 +197,8 @@ if err := r.Delete(ctx, database); err != nil {
 database.Status.Plan = nil
 return nil`},
 	{BehindThePatcher, Fix, "A client reads or writes a patcher's object between Fetch and Flush",
-		`The patcher still has the base of its own read, so the next Flush conflicts, or sends a difference that nobody
-decided. Write metadata with PatchMetadata, and read again with Refresh.`,
+		`The patcher still has the base of its own read, so the next Flush conflicts, or sends changes that the code
+did not make. Write metadata with PatchMetadata, and read again with Refresh.`,
 		`database, status, err := statuses.Fetch(ctx, key)
 if err != nil {
 	return err

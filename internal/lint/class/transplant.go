@@ -38,7 +38,7 @@ func (c *Classifier) transplantBefore(g *Finding, f *flow.Func, node ast.Node, p
 		if v == nil || !contains(paths, flow.VarPath(v)) {
 			continue
 		}
-		for _, up := range outer.CallsSeen() {
+		for _, up := range c.calls.Of(outer) {
 			if arg := outer.Argument(i, up.Expr); arg != nil && c.transplantBefore(g, up.In, up.Expr, pathsOf(up.In, arg), depth+1) {
 				return true
 			}
@@ -222,7 +222,7 @@ func (c *Classifier) olderObject(f *flow.Func, obj ast.Expr, at flow.Point, path
 	if handedOver(f, obj) {
 		return true
 	}
-	for _, v := range flow.Trace(obj, &flow.Frame{Fn: f}, isCopyAt) {
+	for _, v := range flow.Trace(obj, c.frame(f), isCopyAt) {
 		switch v.Kind {
 		case flow.Parameter, flow.Field, flow.Element, flow.Opaque:
 			return true

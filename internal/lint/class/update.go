@@ -44,7 +44,7 @@ func (c *Classifier) origin(s *site.Site, obj ast.Expr) origin {
 	if path := s.Fn.Path(obj); path != "" && c.clearedBefore(s, path) {
 		return origin{blind: "the object's resourceVersion is cleared before the write, so nothing is compared", pos: s.Node.Pos()}
 	}
-	c.sources(s, obj, &flow.Frame{Fn: s.Fn}, &o, 0)
+	c.sources(s, obj, c.frame(s.Fn), &o, 0)
 	return o
 }
 
@@ -72,7 +72,7 @@ func (c *Classifier) sources(s *site.Site, e ast.Expr, fr *flow.Frame, o *origin
 
 // comesFrom is an object that a node in sight gets from code out of sight.
 func comesFrom(n ast.Node) hidden {
-	return hidden{"the object comes from code that cannot be seen; whether it carries a resourceVersion cannot be told", n.Pos(),
+	return hidden{"the object comes from code that cannot be seen; whether it carries a resourceVersion is not known", n.Pos(),
 		"the object comes from here; an object that is read, or made, in the packages that are looked at is seen"}
 }
 

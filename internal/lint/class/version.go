@@ -26,7 +26,7 @@ func (c *Classifier) freshVersion(f *flow.Func, value ast.Expr, paths []string) 
 // freshValue: in function in, an expression is the resourceVersion of an object other than the written one that was read
 // before.
 func (c *Classifier) freshValue(in *flow.Func, value ast.Expr, f *flow.Func, paths []string) bool {
-	for _, v := range flow.Trace(value, &flow.Frame{Fn: in}, isVersion) {
+	for _, v := range flow.Trace(value, c.frame(in), isVersion) {
 		if v.Expr == nil {
 			continue
 		}

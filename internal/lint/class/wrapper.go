@@ -36,14 +36,15 @@ func (c *Classifier) wrapper(f *Finding) {
 
 // wrapped takes over the worst of the status writes that d does when it is called by call.
 func (c *Classifier) wrapped(worst *Finding, call *flow.Call, d *flow.Func, depth int) {
-	defer d.CalledOnlyBy(call)()
+	in := *c
+	in.calls = c.calls.Only(d, call)
 	ast.Inspect(d.Body(), func(n ast.Node) bool {
 		x, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
 		if inner := c.sites[x]; inner != nil && inner.Status && !inner.Wrapper {
-			g := c.Classify(inner)
+			g := in.Classify(inner)
 			if worst.Class == "" || g.Class.Before(worst.Class) {
 				worst.Pos, worst.Kind = g.Pos, g.Kind
 			}
@@ -53,7 +54,7 @@ func (c *Classifier) wrapped(worst *Finding, call *flow.Call, d *flow.Func, dept
 		if depth < limits.Wrapped {
 			for _, next := range d.Pkg.Callees(x) {
 				if next != d {
-					c.wrapped(worst, &flow.Call{Expr: x, In: d.Enclosing(x)}, next, depth+1)
+					in.wrapped(worst, &flow.Call{Expr: x, In: d.Enclosing(x)}, next, depth+1)
 				}
 			}
 		}

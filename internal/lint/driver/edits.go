@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"go/format"
 	"go/token"
 	"os"
 	"sort"
@@ -35,8 +36,7 @@ func collect(fset *token.FileSet, items []Item) (edits, []Item) {
 	return all, done
 }
 
-// add takes over all edits, or none where one overlaps. An import that two fixes need, or a fix for several sites, is
-// one edit.
+// add takes over all edits, or none if one overlaps. An edit that fixes several sites is made once.
 func (all edits) add(own edits) bool {
 	fresh := edits{}
 	for file, list := range own {
@@ -60,15 +60,15 @@ func (all edits) add(own edits) bool {
 	return true
 }
 
-// apply makes the edits, and tidies the imports of what comes out.
-func (all edits) apply(pkg string, imports map[string]string) ([]FixedFile, error) {
+// apply makes the edits, and formats the files.
+func (all edits) apply(pkg string) ([]FixedFile, error) {
 	var files []FixedFile
 	for name, list := range all {
 		before, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		after, err := tidyImports(name, replace(before, list), imports)
+		after, err := format.Source(replace(before, list))
 		if err != nil {
 			return nil, fmt.Errorf("%s: the fixed file does not parse: %w", name, err)
 		}

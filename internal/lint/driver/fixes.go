@@ -5,10 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"golang.org/x/tools/go/packages"
-
 	"github.com/statuspatcher/statuspatcher/internal/lint/audit"
-	"github.com/statuspatcher/statuspatcher/internal/lint/check"
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 	"github.com/statuspatcher/statuspatcher/internal/unified"
 )
@@ -16,7 +13,7 @@ import (
 // Fixed is what the safe fixes of a module come to.
 type Fixed struct {
 	Files  []FixedFile
-	Failed []Problem // packages that were left as they are, because they would not be right
+	Failed []Problem // packages that were left as they are, because they would not compile
 	Done   map[*class.Finding]bool
 }
 
@@ -38,7 +35,7 @@ func (m *Module) Fix(load Load, items []Item) (*Fixed, error) {
 	fixed := &Fixed{Done: map[*class.Finding]bool{}}
 	for pkg, its := range byPackage {
 		changes, done := collect(m.Fset, its)
-		files, err := changes.apply(pkg, importNames(its[0].Package))
+		files, err := changes.apply(pkg)
 		if err != nil {
 			fixed.Failed = append(fixed.Failed, Problem{Package: pkg, Errors: []string{err.Error()}})
 			continue
@@ -58,15 +55,6 @@ func (m *Module) Fix(load Load, items []Item) (*Fixed, error) {
 	return fixed, err
 }
 
-// importNames are the names of the packages that a package imports, by path.
-func importNames(p *packages.Package) map[string]string {
-	names := map[string]string{}
-	for path, imp := range p.Imports {
-		names[path] = imp.Name
-	}
-	return names
-}
-
 func safeFix(f *class.Finding) *class.FixEdit {
 	for i := range f.Fixes {
 		if f.Fixes[i].Safe {
@@ -76,8 +64,8 @@ func safeFix(f *class.Finding) *class.FixEdit {
 	return nil
 }
 
-// dropBroken loads the fixed packages in an overlay, and leaves out those that no longer compile, and those in which something
-// now goes on behind a patcher's back: what a fix did not foresee must not become a bug of another kind.
+// dropBroken loads the fixed packages in an overlay, and leaves out those that no longer compile: what a fix did not foresee must
+// not become a bug of another kind.
 func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err error) {
 	if len(fixed.Files) == 0 {
 		return nil, nil
@@ -96,7 +84,7 @@ func (m *Module) dropBroken(load Load, fixed *Fixed) (bad map[string]bool, err e
 		return nil, err
 	}
 	bad = map[string]bool{}
-	for _, p := range append(m.newErrors(again), m.newFindings(again)...) {
+	for _, p := range m.newErrors(again) {
 		bad[p.Package] = true
 		fixed.Failed = append(fixed.Failed, p)
 	}
@@ -109,27 +97,6 @@ func (m *Module) newErrors(again *Module) []Problem {
 	return slices.DeleteFunc(slices.Clone(again.Problems), func(p Problem) bool {
 		return slices.ContainsFunc(m.Problems, func(old Problem) bool { return old.Package == p.Package })
 	})
-}
-
-// newFindings are the packages in which more goes on behind a patcher's back than before.
-func (m *Module) newFindings(again *Module) (out []Problem) {
-	before := m.behind()
-	for pkg, lines := range again.behind() {
-		if len(lines) > len(before[pkg]) {
-			out = append(out, Problem{Package: pkg, Errors: lines})
-		}
-	}
-	return out
-}
-
-func (m *Module) behind() map[string][]string {
-	lines := map[string][]string{}
-	for _, it := range m.Check(check.Options{}).Items {
-		if it.Finding.Class == class.BehindThePatcher {
-			lines[it.Package.PkgPath] = append(lines[it.Package.PkgPath], Line(m, it))
-		}
-	}
-	return lines
 }
 
 // Diff is a file's change as a unified diff.

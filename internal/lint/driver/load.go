@@ -4,13 +4,12 @@ package driver
 import (
 	"fmt"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
 
 	"github.com/statuspatcher/statuspatcher/internal/engine/flow"
+	"github.com/statuspatcher/statuspatcher/internal/lint/site"
 )
 
 // Load says what to load.
@@ -73,6 +72,9 @@ func (l Load) Run() (*Module, error) {
 			continue
 		}
 		fp := &flow.Package{Fset: cfg.Fset, Files: p.Syntax, Types: p.Types, Info: p.TypesInfo, TypeErrors: p.TypeErrors}
+		if !l.Tests {
+			fp.Skip = site.TestCode(fp)
+		}
 		m.Packages = append(m.Packages, p)
 		m.Flow[p] = fp
 		flows = append(flows, fp)
@@ -93,23 +95,4 @@ func (m *Module) addProblems(p *packages.Package) {
 		prob.Errors = append(prob.Errors, e.Error())
 	}
 	m.Problems = append(m.Problems, prob)
-}
-
-// Patchers finds the generated patcher package beside an API package of the module: its child, named after it.
-func (m *Module) Patchers(apiPackage string) string {
-	for _, p := range m.Packages {
-		api, ok := p.Imports[apiPackage]
-		if p.PkgPath == apiPackage {
-			api, ok = p, true
-		}
-		if !ok || len(api.GoFiles) == 0 {
-			continue
-		}
-		name := api.Name + "status"
-		if _, err := os.Stat(filepath.Join(filepath.Dir(api.GoFiles[0]), name)); err == nil {
-			return apiPackage + "/" + name
-		}
-		return ""
-	}
-	return ""
 }

@@ -35,7 +35,7 @@ type Directive struct {
 
 // Check classifies every site of the module, each with all callers of the module in sight.
 func (m *Module) Check(opts check.Options) *Result {
-	c := check.NewCheck(m.Program, opts, m.Patchers)
+	c := check.NewCheck(m.Program, opts)
 	broken := map[string]bool{}
 	for _, p := range m.Problems {
 		broken[p.Package] = true

@@ -7,7 +7,7 @@ import (
 	"github.com/statuspatcher/statuspatcher/internal/lint/class"
 )
 
-// Summary says what became of the items: how many were moved, locked or captured again, and how many are left, each with
+// Summary says what became of the items: how many were locked or captured again, and how many are left, each with
 // its one reason.
 func (m *Module) Summary(fixed *Fixed, items []Item) string {
 	done := map[class.FixKind]int{}
@@ -19,7 +19,7 @@ func (m *Module) Summary(fixed *Fixed, items []Item) string {
 		}
 		left = append(left, fmt.Sprintf("\tleft: %s: %s: %s", m.Position(it.Finding.Pos), it.Finding.Class, m.leftBecause(it)))
 	}
-	head := fmt.Sprintf("moved %d, locked %d, recaptured %d, left %d", done[class.Moved], done[class.LockAdded], done[class.Recaptured], len(left))
+	head := fmt.Sprintf("locked %d, recaptured %d, left %d", done[class.LockAdded], done[class.Recaptured], len(left))
 	return strings.Join(append([]string{head}, left...), "\n")
 }
 
@@ -28,7 +28,7 @@ func (m *Module) leftBecause(it Item) string {
 	f := it.Finding
 	switch {
 	case safeFix(f) != nil:
-		return "the package would not be right after this fix, or it overlaps another one: run -fix again"
+		return "the package does not compile after this fix, or the fix overlaps another one: run -fix again"
 	case len(f.Fixes) > 0:
 		return m.doubt(f.Fixes[len(f.Fixes)-1])
 	}

@@ -15,14 +15,6 @@ type doubt struct {
 
 func doubtAt(n ast.Node, why string) *doubt { return &doubt{pos: n.Pos(), why: why} }
 
-// or is the first of two doubts.
-func (d *doubt) or(other *doubt) *doubt {
-	if d != nil {
-		return d
-	}
-	return other
-}
-
 // callText names a call in a message: r.sync(...).
 func callText(call *ast.CallExpr) string {
 	if _, lit := ast.Unparen(call.Fun).(*ast.FuncLit); lit {

@@ -14,8 +14,8 @@ const (
 	lockOption  = "MergeFromWithOptimisticLock"
 )
 
-// lock adds MergeFromWithOptimisticLock to the diff that feeds a blind patch. A lock in the wrong place conflicts for
-// ever, which is worse than the race, so it is safe only if nothing can write the object after it was read.
+// lock adds MergeFromWithOptimisticLock to the diff that feeds a blind patch. A lock in the wrong place conflicts
+// forever, which is worse than the race, so it is safe only if nothing can write the object after it was read.
 func lock(f *class.Finding, s *safety) {
 	if f.Merge == nil || f.Class != class.BlindMerge && f.Class != class.DeadRetry {
 		return
@@ -33,7 +33,7 @@ func lock(f *class.Finding, s *safety) {
 	f.Fixes = append(f.Fixes, suggestion(class.LockAdded, lockMessage, doubt, edits))
 }
 
-// suggestion is a fix that is made only where there is no doubt.
+// suggestion is a fix that is made only if there is no doubt.
 func suggestion(kind class.FixKind, message string, d *doubt, edits []class.Edit) class.FixEdit {
 	if d == nil {
 		return class.FixEdit{Kind: kind, Message: message, Safe: true, Edits: edits}
@@ -51,7 +51,7 @@ func lockDoubt(f *class.Finding, s *safety, merge *ast.CallExpr) *doubt {
 	case usedElsewhere(f, merge):
 		return doubtAt(merge, "the patch is used by other writes, too")
 	}
-	return s.freshUntil(f, nil)
+	return s.freshUntil(f)
 }
 
 const droppedDoubt = "the write's error is dropped, so that a conflict would lose the status"

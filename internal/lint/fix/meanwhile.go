@@ -11,38 +11,14 @@ import (
 )
 
 // WrittenMeanwhile returns a write in sight that can change the object on the server after it was read and before the finding's
-// status write, and that leaves the object in memory as it was. A lock on the object's version would fail every time.
-func WrittenMeanwhile(t *object.Tracker, f *class.Finding) (pos token.Pos, why string, found bool) {
-	s := &safety{tracker: t, definite: true}
-	if d := s.freshUntil(f, nil); d != nil {
+// status write, and that leaves the object in memory as it was. A lock on the object's version would fail every time. A write for
+// which settles returns true does not count: it changes nothing when it is made again.
+func WrittenMeanwhile(t *object.Tracker, f *class.Finding, settles func(in *flow.Func, call *ast.CallExpr) bool) (pos token.Pos, why string, found bool) {
+	s := &safety{tracker: t, definite: true, settles: settles}
+	if d := s.freshUntil(f); d != nil {
 		return d.pos, d.why, true
 	}
 	return token.NoPos, "", false
-}
-
-// settles reports whether a write finds nothing to change when it is made again with the same decision: a status write, or a diff. After
-// a conflict that it causes, the next reconcile gets past it. An Update of the whole object, and a patch that is written by hand, may
-// change something each time.
-func settles(f *flow.Func, call *ast.CallExpr) bool {
-	writer, verb := kube.Kind(f.Pkg.Callee(call))
-	switch {
-	case writer == kube.SubResource:
-		return true
-	case writer != kube.Main || verb != kube.Patch || len(call.Args) < 3:
-		return false
-	}
-	diff := false
-	for _, v := range flow.Trace(call.Args[2], &flow.Frame{Fn: f}, nil) {
-		made, ok := v.Expr.(*ast.CallExpr)
-		if !ok {
-			return false
-		}
-		merge, _ := kube.MergeFrom(v.Frame.Fn.Pkg.Callee(made))
-		if diff = merge; !diff {
-			return false
-		}
-	}
-	return diff
 }
 
 // isItsOwn reports whether an expression is an object that the function has for itself: a variable that it reads or copies into, or

@@ -13,7 +13,7 @@ import (
 const recaptureMessage = "Capture the base again after the other write, and lock it"
 
 // recapture fixes a stale base: after each write that lies between its capture and the patch, the base is captured again.
-// That is safe where such a write decodes its answer into the object, ends the function when it fails, and comes before
+// That is safe where such a write decodes the response into the object, ends the function when it fails, and comes before
 // any edit of the status: then the new base is what the old one would have been.
 func recapture(f *class.Finding, s *safety) {
 	if f.Class != class.StaleBase || f.Merge == nil || f.Base == nil || f.Base.Fn != f.Fn || f.Merge.Frame.Fn != f.Fn {
@@ -31,7 +31,7 @@ func recapture(f *class.Finding, s *safety) {
 	if _, locked := lockedText(f.Fn.Pkg, merge); !locked {
 		edits = append(edits, lockEdits(f.Fn.Pkg, merge)...)
 	}
-	d := s.freshUntil(f, nil)
+	d := s.freshUntil(f)
 	if f.Dropped {
 		d = doubtAt(f.Site.Node, droppedDoubt)
 	}

@@ -16,18 +16,20 @@ type safety struct {
 	tracker *object.Tracker
 	// definite counts only writes that are in sight, and none that only could be there.
 	definite bool
+	// settles reports whether a write changes nothing when it is made again; set if definite is.
+	settles func(in *flow.Func, call *ast.CallExpr) bool
 }
 
 const notRead = "where the object was read cannot be seen, and a lock on an old version conflicts forever"
 
 // freshUntil is nil if the object was read in sight, in this function or in every caller, and nothing can write it from
-// there to the status write. ignore are writes that the fix replaces.
-func (s *safety) freshUntil(f *class.Finding, ignore map[*ast.CallExpr]bool) *doubt {
+// there to the status write.
+func (s *safety) freshUntil(f *class.Finding) *doubt {
 	obj := f.Site.Object()
 	if obj == nil || f.Fn.Path(obj) == "" {
 		return s.open(doubtAt(f.Site.Node, notRead))
 	}
-	return s.fresh(f.Fn, f.Site.Node, subject{path: f.Fn.Path(obj), kind: f.Kind, ignore: ignore}, 0)
+	return s.fresh(f.Fn, f.Site.Node, subject{path: f.Fn.Path(obj), kind: f.Kind}, 0)
 }
 
 // fresh walks back from node to every read of the object; no way may lead to the function's entry without one, unless
@@ -42,7 +44,8 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, sub subject, depth int) *dou
 	if d := w.meanwhile(f, node); d != nil {
 		return d
 	}
-	if f.Lit != nil && f.Outer != nil && !f.RunsInPlace() {
+	calls := f.CalledAt()
+	if f.Lit != nil && f.Outer != nil && !f.RunsInPlace() && calls == nil {
 		// A deferred or stored function runs after all that comes later, too.
 		if d := w.after(f.Outer, f.Lit); d != nil {
 			return d
@@ -80,6 +83,13 @@ func (s *safety) fresh(f *flow.Func, node ast.Node, sub subject, depth int) *dou
 	case items != nil:
 		return s.listFresh(f, items, sub)
 	case !entry:
+		return nil
+	case calls != nil:
+		for _, call := range calls {
+			if d := s.fresh(f.Outer, call, sub, depth); d != nil {
+				return d
+			}
+		}
 		return nil
 	case f.Lit != nil && f.Outer != nil:
 		return s.fresh(f.Outer, f.Lit, sub, depth)
@@ -128,7 +138,7 @@ func (s *safety) freshInCallers(f *flow.Func, node ast.Node, sub subject, depth 
 				}
 				return doubtAt(c.Expr, "which object this call hands over cannot be seen")
 			}
-			up := subject{path: c.In.Path(arg), kind: sub.kind, ignore: sub.ignore}
+			up := subject{path: c.In.Path(arg), kind: sub.kind}
 			if d := s.fresh(c.In, c.Expr, up, depth+1); d != nil {
 				return d
 			}
@@ -188,20 +198,7 @@ func inPlace(f *flow.Func, ev object.Event, path string) bool {
 	}
 	switch w, verb := kube.Kind(f.Pkg.Callee(ev.Call)); w {
 	case kube.Main, kube.SubResource:
-		return verb == kube.Update || verb == kube.Patch && !applies(f, ev.Call)
-	}
-	return false
-}
-
-// applies: the patch is client.Apply, which needs an object without managed fields: not one that was read.
-func applies(f *flow.Func, call *ast.CallExpr) bool {
-	if len(call.Args) < 3 {
-		return false
-	}
-	for _, v := range flow.Trace(call.Args[2], &flow.Frame{Fn: f}, nil) {
-		if v.Kind == flow.Global && v.Var.Name() == "Apply" && kube.PkgPath(v.Var) == kube.ClientPath {
-			return true
-		}
+		return verb == kube.Update || verb == kube.Patch && len(ev.Call.Args) > 2 && !object.IsApply(f, ev.Call.Args[2])
 	}
 	return false
 }

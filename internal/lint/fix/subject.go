@@ -12,11 +12,10 @@ import (
 
 // A subject is the object that a question of safety is about, in the names of one function.
 type subject struct {
-	path   string                 // the object
-	kind   types.Type             // its type; nil if that is not known
-	keys   []string               // what it is read by
-	ignore map[*ast.CallExpr]bool // writes that the fix itself replaces; nil if the fix replaces none
-	others string                 // the path of a list's item: in the loop over the list it stands for the other items
+	path   string     // the object
+	kind   types.Type // its type; nil if that is not known
+	keys   []string   // what it is read by
+	others string     // the path of a list's item: in the loop over the list it stands for the other items
 }
 
 // in is the subject under the name that it has in another function.

@@ -71,12 +71,12 @@ func (w *writes) at(f *flow.Func, n ast.Node) *doubt {
 }
 
 // event: a write of the subject, or of something that can be the same object on the server. A write of the object itself
-// that decodes the response into it leaves it fresh, unless the fix relies on one base for all writes.
+// that decodes the response into it leaves it fresh.
 func (w *writes) event(f *flow.Func, ev object.Event) bool {
-	if w.safety.definite && (ev.Path == w.sub.path && ev.Path != "" || ev.Obj == nil || ev.In == f && !isItsOwn(f, ev.Obj) || ev.In != f && ev.Call == ev.At || settles(ev.In, ev.Call)) {
+	if w.safety.definite && (ev.Path == w.sub.path && ev.Path != "" || ev.Obj == nil || ev.In == f && !isItsOwn(f, ev.Obj) || ev.In != f && ev.Call == ev.At || w.safety.settles(ev.In, ev.Call)) {
 		return false // the object's own variable, into which the response is decoded, or what may be it
 	}
-	if w.sub.ignore[ev.Call] || w.sub.other(ev.Path) || w.sub.ignore == nil && inPlace(f, ev, w.sub.path) {
+	if w.sub.other(ev.Path) || inPlace(f, ev, w.sub.path) {
 		return false
 	}
 	return flow.Within(ev.Path, w.sub.path) || ev.Obj == nil || w.sub.sameKind(ev.In.Pkg.TypeOf(ev.Obj))
@@ -166,10 +166,10 @@ func runsAtOnce(fn *types.Func) bool {
 func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 	writer, verb := kube.Kind(f.Pkg.Callee(call))
 	switch {
-	case writer == kube.NoWriter || verb == kube.Create || w.sub.ignore[call]:
+	case writer == kube.NoWriter || verb == kube.Create:
 		return nil
 	case writer == kube.Generated:
-		if w.sub.ignore == nil && w.sub.sameKind(kube.PatchedKind(f.Pkg.Callee(call).Signature().Recv().Type())) {
+		if w.sub.sameKind(kube.PatchedKind(f.Pkg.Callee(call).Signature().Recv().Type())) {
 			return doubtAt(call, callText(call)+" writes the object through a patcher")
 		}
 		return nil
@@ -177,7 +177,7 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 		if w.safety.definite {
 			return nil
 		}
-		return doubtAt(call, callText(call)+" writes an object that cannot be told from this one")
+		return doubtAt(call, callText(call)+" writes an object that could be this one")
 	}
 	obj := call.Args[1]
 	if writer == kube.CreateOrPatch && len(call.Args) > 2 {
@@ -186,10 +186,10 @@ func (w *writes) direct(f *flow.Func, call *ast.CallExpr) *doubt {
 	if w.sub.other(f.Path(obj)) || !w.sub.sameKind(f.Pkg.TypeOf(obj)) || w.safety.definite && w.sub.path != "" && f.Path(obj) == w.sub.path {
 		return nil
 	}
-	if w.safety.definite && (!isItsOwn(f, obj) || settles(f, call)) {
+	if w.safety.definite && (!isItsOwn(f, obj) || w.safety.settles(f, call)) {
 		return nil
 	}
-	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or one that cannot be told from it")
+	return doubtAt(call, callText(call)+" can write the object: it writes the same kind, or a type that can stand for any kind")
 }
 
 // call is what a call does to the subject beside the client's own writes, which are events.
@@ -237,7 +237,7 @@ func getsOnly(f *flow.Func, do *ast.CallExpr) bool {
 
 // deleted: a deletion changes an object that has finalizers.
 func (w *writes) deleted(f *flow.Func, call *ast.CallExpr) *doubt {
-	if w.sub.ignore[call] || len(call.Args) < 2 || w.sub.other(f.Path(call.Args[1])) || !w.sub.sameKind(f.Pkg.TypeOf(call.Args[1])) {
+	if len(call.Args) < 2 || w.sub.other(f.Path(call.Args[1])) || !w.sub.sameKind(f.Pkg.TypeOf(call.Args[1])) {
 		return nil
 	}
 	return doubtAt(call, callText(call)+" can delete the object, and what has finalizers is changed by that")
@@ -266,7 +266,7 @@ func (w *writes) value(f *flow.Func, call *ast.CallExpr) *doubt {
 	if all || w.safety.definite || sendsNothing(f.Pkg.TypeOf(call.Fun)) || wellKnown(f, call) {
 		return nil
 	}
-	return doubtAt(call, callText(call)+" is a function value that can be anything, a write of the object, too")
+	return doubtAt(call, callText(call)+" is a function value that cannot be followed, and can write the object")
 }
 
 // wellKnown: a function of controller-runtime that its root package keeps in a variable.

@@ -27,6 +27,26 @@ func (r *R) unflushed(ctx context.Context, k client.ObjectKey) error {
 	_, err = p.Flush(ctx)
 	return err
 }
+func (r *R) unchanged(ctx context.Context, k client.ObjectKey) error {
+	cell, p, err := r.cells.Fetch(ctx, k)
+	if err != nil { return err }
+	cell.Status.Phase = "Ready"
+	if !p.Changed() { return nil }
+	_, err = p.Flush(ctx)
+	return err
+}
+func (r *R) writtenByHand(ctx context.Context, k client.ObjectKey) error {
+	cell, p, err := r.cells.Fetch(ctx, k)
+	if err != nil || p == nil { return err }
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, cell)
+}
+func (r *R) otherWrittenByHand(ctx context.Context, k client.ObjectKey, second *v1.Cell) error {
+	cell, p, err := r.cells.Fetch(ctx, k)
+	if err != nil || p == nil { return err }
+	cell.Status.Phase = "Ready"
+	return r.Status().Update(ctx, second)
+}
 func (r *R) deferred(ctx context.Context, k client.ObjectKey) (err error) {
 	cell, p, err := r.cells.Fetch(ctx, k)
 	if err != nil { return err }
@@ -76,7 +96,7 @@ func (r *R) handedOn(ctx context.Context, k client.ObjectKey) (*v1status.CellSta
 // on is somebody else's concern.
 func TestFind(t *testing.T) {
 	p := enginetest.Check(t, programs)
-	want := map[string]class.Class{"unflushed": class.Unflushed, "behind": class.BehindThePatcher}
+	want := map[string]class.Class{"unflushed": class.Unflushed, "otherWrittenByHand": class.Unflushed, "behind": class.BehindThePatcher}
 	for _, f := range p.Funcs() {
 		if f.Decl == nil {
 			continue

@@ -128,7 +128,7 @@ func (f *finder) file(file *ast.File) {
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
 		if fn := f.pkg.FuncAt(n); fn != nil && (len(stack) == 0 || stack[len(stack)-1] != fn) {
-			if fn.Left() {
+			if fn.Skipped() {
 				return false
 			}
 			stack = append(stack, fn)

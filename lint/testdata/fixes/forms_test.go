@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "example.com/cells/api/v1"
-	_ "example.com/cells/api/v1/v1status" // fixes move code to it
 	"example.com/fixes/forms/again"
 	"example.com/fixes/forms/baselocal"
 	"example.com/fixes/forms/closures"
@@ -23,16 +22,12 @@ import (
 	"example.com/fixes/forms/finalizer"
 	"example.com/fixes/forms/guard"
 	"example.com/fixes/forms/handed"
-	"example.com/fixes/forms/helper"
 	"example.com/fixes/forms/items"
-	"example.com/fixes/forms/live"
 	"example.com/fixes/forms/outer"
 	"example.com/fixes/forms/parameter"
 	"example.com/fixes/forms/result"
 	"example.com/fixes/forms/retried"
-	"example.com/fixes/forms/setup"
 	"example.com/fixes/forms/stale"
-	"example.com/fixes/forms/updated"
 )
 
 type reconcile func(ctx context.Context, key client.ObjectKey) error
@@ -49,13 +44,7 @@ func (m manager) GetAPIReader() client.Reader { return m.client }
 var forms = map[string]func(c client.Client) reconcile{
 	"again": func(c client.Client) reconcile { return (&again.Reconciler{Client: c}).Reconcile },
 	"items": func(c client.Client) reconcile { return (&items.Reconciler{Client: c}).Reconcile },
-	"setup": func(c client.Client) reconcile { return setup.New(manager{client: c}).Reconcile },
 	"stale": func(c client.Client) reconcile { return (&stale.Reconciler{Client: c}).Reconcile },
-	"live": func(c client.Client) reconcile {
-		r := &live.Reconciler{}
-		r.SetupWithManager(manager{client: c})
-		return r.Reconcile
-	},
 	"outer": func(c client.Client) reconcile {
 		r := &outer.Reconciler{}
 		r.SetupWithManager(manager{client: c})
@@ -80,10 +69,8 @@ var forms = map[string]func(c client.Client) reconcile{
 	"early":     func(c client.Client) reconcile { return (&early.Reconciler{Client: c}).Reconcile },
 	"guard":     func(c client.Client) reconcile { return (&guard.Reconciler{Client: c}).Reconcile },
 	"handed":    func(c client.Client) reconcile { return (&handed.Reconciler{Client: c}).Reconcile },
-	"helper":    func(c client.Client) reconcile { return (&helper.Reconciler{Client: c}).Reconcile },
 	"parameter": func(c client.Client) reconcile { return (&parameter.Reconciler{Client: c}).Reconcile },
 	"retried":   func(c client.Client) reconcile { return (&retried.Reconciler{Client: c}).Reconcile },
-	"updated":   func(c client.Client) reconcile { return (&updated.Reconciler{Client: c}).Reconcile },
 }
 
 var key = client.ObjectKey{Namespace: "ns", Name: "one"}

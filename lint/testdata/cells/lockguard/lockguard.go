@@ -1,5 +1,4 @@
-// Package lockguard has blind patches to which the lock may be added, and such where it would conflict for ever or lose
-// the status. The option keeps them from being moved to the patcher.
+// Package lockguard has blind patches to which the lock may be added, and some for which it would conflict forever or lose the status.
 package lockguard
 
 import (

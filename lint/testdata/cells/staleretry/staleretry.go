@@ -105,3 +105,40 @@ func (r *Reconciler) each(ctx context.Context, cells []*v1.Cell) error {
 	}
 	return nil
 }
+
+// A function of the program hands what it gets to a retry.
+func again(ctx context.Context, try func(context.Context) error) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return try(ctx) })
+}
+
+func (r *Reconciler) throughHelper(ctx context.Context, cell *v1.Cell) error {
+	return again(ctx, func(ctx context.Context) error {
+		cell.Status.Count++
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
+	})
+}
+
+// It calls what it gets once, and retries something else.
+func once(ctx context.Context, try func(context.Context) error, rest func() error) error {
+	if err := retry.RetryOnConflict(retry.DefaultRetry, rest); err != nil {
+		return err
+	}
+	return try(ctx)
+}
+
+func (r *Reconciler) notRetried(ctx context.Context, cell *v1.Cell) error {
+	return once(ctx, func(ctx context.Context) error {
+		cell.Status.Count++
+		return r.Status().Update(ctx, cell) // want `update: `
+	}, func() error { return nil })
+}
+
+// A function of the program says which errors are retried.
+func conflicts(err error) bool { return apierrors.IsConflict(err) }
+
+func (r *Reconciler) ownPredicate(ctx context.Context, cell *v1.Cell) error {
+	return retry.OnError(retry.DefaultRetry, conflicts, func() error {
+		cell.Status.Count++
+		return r.Status().Update(ctx, cell) // want `stale-retry: `
+	})
+}

@@ -3,6 +3,7 @@ package left
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
@@ -204,7 +205,125 @@ func (r *reconciler) outdated(ctx context.Context, key client.ObjectKey) error {
 		return err
 	}
 	cell.Status.Count++
-	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: a lock on the object's version would fail every time: r.Update can write the object after it was read
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: with a lock this write would conflict: r.Update can write the object after it was read
+}
+
+// A status write in between that changes something each time: a lock would conflict each time, too.
+func (r *reconciler) counts(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Count++
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // moved
+}
+
+func (r *reconciler) counted(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	if err := r.counts(ctx, key); err != nil {
+		return err
+	}
+	cell.Status.Phase = "Planned"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: with a lock this write would conflict
+}
+
+// So does a time stamp, which is made in a function.
+func (r *reconciler) stamps(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	cell.Status.Phase = now()
+	return r.Status().Update(ctx, cell) // moved
+}
+
+func now() string { return time.Now().String() }
+
+func (r *reconciler) stamped(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	if err := r.stamps(ctx, key); err != nil {
+		return err
+	}
+	cell.Status.Count = 1
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: with a lock this write would conflict
+}
+
+// Near miss: the write in between says the same each time. After one conflict it changes nothing any more.
+func (r *reconciler) marks(ctx context.Context, key client.ObjectKey) error {
+	cell := &v1.Cell{}
+	if err := r.Get(ctx, key, cell); err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	cell.Status.Phase = "Started"
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // moved
+}
+
+func (r *reconciler) marked(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	base := cell.DeepCopy()
+	if err := r.marks(ctx, key); err != nil {
+		return err
+	}
+	cell.Status.Count = 1
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // moved
+}
+
+// But if it decides whether this place is reached, the write that conflicts is never made again.
+func (r *reconciler) gated(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	if cell.Status.Phase == "Started" {
+		return nil
+	}
+	base := cell.DeepCopy()
+	if err := r.marks(ctx, key); err != nil {
+		return err
+	}
+	cell.Status.Count = 1
+	return r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: with a lock this write would conflict
+}
+
+// A goroutine writes what the code around it edits at the same time.
+func (r *reconciler) goroutine(ctx context.Context, key client.ObjectKey) error {
+	cell, err := r.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	go func() {
+		base := cell.DeepCopy()
+		cell.Status.Count++
+		_ = r.Status().Patch(ctx, cell, client.MergeFrom(base)) // left: it runs in a goroutine
+	}()
+	cell.Status.Phase = "Meanwhile"
+	return nil
+}
+
+// Near miss: the goroutine has read the object for itself.
+func (r *reconciler) goroutineReads(ctx context.Context, key client.ObjectKey) {
+	go func() {
+		cell := &v1.Cell{}
+		if err := r.Get(ctx, key, cell); err != nil {
+			return
+		}
+		base := cell.DeepCopy()
+		cell.Status.Count++
+		_ = r.Status().Patch(ctx, cell, client.MergeFrom(base)) // moved
+	}()
 }
 
 // CreateOrPatch writes the object and its status.
