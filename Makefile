@@ -80,6 +80,10 @@ oldest-go: ## Build and vet the libraries with the oldest Go that they support, 
 	  GOTOOLCHAIN=$$version go vet -C $$module ./...; \
 	done
 
+.PHONY: explore
+explore: ## Explore all schedules of the example's largest model, which takes minutes.
+	go test -C examples ./database-operator/exploration -run '^TestDatabaseReconciler$$' -v -timeout 30m -whole
+
 FUZZTIME ?= 1m
 # An input is a seed for the most part: there is nothing to minimise, and by default a minute would go into each attempt.
 FUZZ = for kind in $(1); do \
