@@ -18,11 +18,12 @@ import (
 
 // imports are what a fragment may use without saying so, by the name that it uses.
 var imports = map[string]string{
-	"context": "context", "errors": "errors", "fmt": "fmt", "os": "os", "testing": "testing", "time": "time",
+	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "os": "os", "testing": "testing", "time": "time",
 	"apierrors":      "k8s.io/apimachinery/pkg/api/errors",
 	"appsv1":         "k8s.io/api/apps/v1",
 	"client":         "sigs.k8s.io/controller-runtime/pkg/client",
 	"controllerutil": "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil",
+	"crcontroller":   "sigs.k8s.io/controller-runtime/pkg/controller",
 	"ctrl":           "sigs.k8s.io/controller-runtime",
 	"log":            "sigs.k8s.io/controller-runtime/pkg/log",
 	"meta":           "k8s.io/apimachinery/pkg/api/meta",
@@ -52,6 +53,10 @@ type Reconciler struct {
 	newID               func() string
 }
 
+type fakeCloud struct{}
+
+func (*fakeCloud) create(name string) (string, error) { return name, nil }
+
 var (
 	r           *Reconciler
 	ctx         context.Context
@@ -70,6 +75,7 @@ var (
 	failed      []error
 	errTaken    error
 	server      *realserver.Server
+	cloud       http.Handler
 )
 `
 

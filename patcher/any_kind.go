@@ -30,9 +30,6 @@ type anyClient interface {
 	isKnown(obj client.Object) bool
 	// hasBaseMetadata reports whether the metadata of the object is that of the base, which is known.
 	hasBaseMetadata(obj client.Object) bool
-	// keptStatus reports whether obj, which a write of the base's metadata or spec returned, has the base's status, and its spec unless
-	// the write changed that. It is false if the base is not remembered.
-	keptStatus(base baseKey, obj client.Object, spec bool) bool
 	// statuses returns the JSON values of the statuses of two bases, if both are remembered.
 	statuses(from, to baseKey) (fromJSON, toJSON any, ok bool)
 	// isUnchanged reports whether lockedPatch would have nothing to write.
@@ -77,16 +74,6 @@ func (c *Client[T, S]) isKnown(obj client.Object) bool {
 
 func (c *Client[T, S]) hasBaseMetadata(obj client.Object) bool {
 	return c.memory.bases.find(baseKeyOf(obj)).metadata.equals(obj)
-}
-
-func (c *Client[T, S]) keptStatus(base baseKey, obj client.Object, spec bool) bool {
-	b := c.memory.bases.find(base)
-	if b == nil {
-		return false
-	}
-	now, generation := identityOf(obj), b.identity.generation
-	sameSpec := now.generation == generation || spec && now.generation == generation+1
-	return sameSpec && now.deletionTimestamp.Equal(&b.identity.deletionTimestamp) && c.kind.Equal(&b.status, c.kind.Status(obj.(T)))
 }
 
 func (c *Client[T, S]) statuses(from, to baseKey) (fromJSON, toJSON any, ok bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +22,8 @@ const (
 	// Lock adds the optimistic lock to them: a write whose object has changed since it was read fails with a conflict, which
 	// apierrors.IsConflict reports, instead of overwriting the change. A write that changes nothing is not sent.
 	Lock
-	// Refuse returns ErrBlindStatusWrite for them and sends nothing. A write that changes nothing is not sent.
+	// Refuse returns ErrBlindStatusWrite for them and sends nothing, also if the object has no resourceVersion. A write that changes
+	// nothing is not sent. Server-side apply is sent.
 	Refuse
 )
 
@@ -35,8 +37,8 @@ var ErrBlindStatusWrite = errors.New("blind status write")
 //	c := patcher.Wrap(c, patcher.Lock, v1status.Kinds()...)
 //
 // A merge patch or JSON patch without a resourceVersion gets that of the object it is made of. An Update is locked
-// already and stays one, see PatchUpdates. Requests for other kinds, other subresources and objects without a
-// resourceVersion pass as they are; Report counts them. Server-side apply is reported and never changed.
+// already and stays one, see PatchUpdates. Requests for other kinds, other subresources and, unless mode is Refuse, objects
+// without a resourceVersion pass as they are; Report counts them. Server-side apply is reported and never changed.
 //
 // The client is safe for concurrent use. It panics if c is nil or mode is none of the three.
 func Wrap(c client.Client, mode Mode, kinds ...AnyKind) *WrappedClient {
@@ -114,6 +116,7 @@ type wrapOptions struct {
 	patchUpdates bool
 	allowed      []allowance
 	observer     BlindWriteObserver
+	reconcileID  func(context.Context) types.UID
 }
 
 // allowance is a writer that may write status of a kind blindly.

@@ -185,11 +185,11 @@ func TestWrap_AnotherObjectOfTheSameName(t *testing.T) {
 		mustNot(t, c.Status().Patch(ctx, cell, client.MergeFrom(base)))
 	}
 	label := func(c client.Client, cell *v1.Cell, value string) {
-		base := cell.DeepCopy()
 		cell.Labels = map[string]string{"label": value}
-		mustNot(t, c.Patch(ctx, cell, client.MergeFrom(base)))
+		mustNot(t, c.Update(ctx, cell))
 	}
-	c := lockIn(newFake(t))
+	oneReconcile := patcher.WithReconcileID(func(context.Context) types.UID { return "one" })
+	c := patcher.Wrap(newFake(t), patcher.Lock, v1status.Kinds()...).With(oneReconcile)
 	first := create(c)
 	label(c, first, "a")
 	label(c, first, "b")

@@ -11,13 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ownWrites remembers which writes of this client led from one version of an object to another. A reconcile often writes an object in
+// ownWrites remembers which writes of a reconcile led from one version of an object to another. A reconcile often writes an object in
 // several requests that are all made of the version that it read, such as the conditions, then a finalizer, then the rest of the
 // status. The lock of that version would make the second request conflict with the first, each time.
 //
-// What a later request may have been decided on must be as it was read, except for what its own reconcile has written since. So only
-// those writes are followed that are not of the status, and merge patches of the status that the caller has locked: such a helper says
-// which fields it writes, and on which version. Patch helpers write conditions in this way, others the phase.
+// Only writes that the API server made under a lock are followed: then nobody else wrote between the two versions. And only those of
+// one reconcile, which knows what it has written itself. Two writers that share any other context may not know of each other.
 type ownWrites struct {
 	mu    sync.Mutex
 	steps recent[stepKey, step]
@@ -32,10 +31,9 @@ type stepKey struct {
 
 func (k stepKey) base(uid types.UID) baseKey { return keyOfBase(k.key, uid, k.resourceVersion) }
 
-// step is the version that a write led to.
+// step is the version that a write of a reconcile led to.
 type step struct {
-	// ctx is that of the reconcile: two of them never share one. It is nil for the contexts that everybody shares.
-	ctx             context.Context
+	reconcile       types.UID
 	uid             types.UID
 	resourceVersion string
 }
@@ -47,33 +45,28 @@ func newOwnWrites() *ownWrites {
 // maxSteps is how many writes of one object are followed. It bounds what a loop of versions could cost.
 const maxSteps = 32
 
-// add remembers that a write on the key's version led to another one.
-func (o *ownWrites) add(key stepKey, next step) {
+// follow remembers a write: a step, or that there is none from the version that was just written. What is known of such a version is of
+// an object of the same name that is gone, since the fake client counts versions anew for each object.
+func (o *ownWrites) follow(written stepKey, lock string, next step) {
+	from := written
+	from.resourceVersion = lock
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !isNoVersion(key.resourceVersion) && key.resourceVersion != next.resourceVersion {
-		o.steps.put(time.Now(), key, next)
+	o.steps.delete(written)
+	if next.reconcile != "" && !isNoVersion(lock) && lock != written.resourceVersion {
+		o.steps.put(time.Now(), from, next)
 	}
 }
 
-// begin is called for a version that was just written: nothing has been written on it yet. What is known of such a version is of an
-// object of the same name that is gone, since the fake client counts versions anew for each object.
-func (o *ownWrites) begin(key stepKey) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.steps.delete(key)
-}
-
-// last returns the newest version that the writes of this context led to from the key's, and the UID of the object. It is the key's own
+// last returns the newest version that the writes of a reconcile led to from the key's, and the UID of the object. It is the key's own
 // version if there were none.
-func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) {
+func (o *ownWrites) last(reconcile types.UID, key stepKey) (stepKey, types.UID) {
 	var uid types.UID
-	ctx = identityOfContext(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for range maxSteps {
 		next, ok := o.steps.get(key)
-		if !ok || next.ctx != ctx {
+		if !ok || next.reconcile != reconcile {
 			break
 		}
 		key.resourceVersion, uid = next.resourceVersion, next.uid
@@ -81,65 +74,39 @@ func (o *ownWrites) last(ctx context.Context, key stepKey) (stepKey, types.UID) 
 	return key, uid
 }
 
-// identityOfContext returns ctx if it can tell one reconcile from another, and else nil.
-func identityOfContext(ctx context.Context) context.Context {
-	if !reflect.ValueOf(ctx).Comparable() || ctx == context.Background() || ctx == context.TODO() {
-		return nil
+// WithReconcileID says to which reconcile a context belongs: pass controller.ReconcileIDFromContext of controller-runtime. A status write
+// in mode Lock that is made of the version which a reconcile has read then does not conflict with what the same reconcile has written
+// since under a lock, if that changed nothing that this one writes. Without it, or where id returns "", every write is locked to the
+// version of its object, whoever wrote in between.
+func WithReconcileID(id func(ctx context.Context) types.UID) WrapOption {
+	return func(w *WrappedClient) { w.options.reconcileID = id }
+}
+
+// reconcileOf returns the ID of the reconcile that a context belongs to, or "".
+func (w *WrappedClient) reconcileOf(ctx context.Context) types.UID {
+	if w.options.reconcileID == nil {
+		return ""
 	}
-	return ctx
+	return w.options.reconcileID(ctx)
 }
 
-// A stored is what the API server stored for a write.
-type stored struct {
-	terms
-	kind *boundKind
-	// before is the version that the object carried.
-	before string
-	obj    client.Object
+// follow remembers a write that is stored in obj, and the version that the API server compared, if that is known.
+func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.Object, lock string) {
+	written := stepKey{kind.kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
+	w.own.follow(written, lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
 }
 
-// follow remembers a write as a step of its context, if nothing else was written between the versions and the status that a later
-// request may have been decided on is as it was.
-func (w *WrappedClient) follow(ctx context.Context, s stored) {
-	key := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.obj.GetResourceVersion()}
-	w.own.begin(key)
-	if from, ok := w.origin(ctx, s); ok {
-		key.resourceVersion = from
-		w.own.add(key, step{identityOfContext(ctx), s.obj.GetUID(), s.obj.GetResourceVersion()})
-	}
-}
-
-// origin returns the version that a write was made on, if the write is to be followed.
-func (w *WrappedClient) origin(ctx context.Context, s stored) (resourceVersion string, ok bool) {
-	from := stepKey{s.kind.kind, client.ObjectKeyFromObject(s.obj), s.before}
-	shared := identityOfContext(ctx) == nil
-	switch {
-	case isNoVersion(s.before): // it was created, perhaps
-		return "", false
-	case s.status && !s.callerLocked:
-		return "", false
-	case !isNoVersion(s.lock):
-		from.resourceVersion = s.lock
-		if !shared {
-			return s.lock, true
-		}
-	default:
-		from, _ = w.own.last(ctx, from)
-	}
-	// By a context that others share, only what changed neither the spec nor the status is followed, whoever wrote it.
-	return from.resourceVersion, s.kind.client.keptStatus(from.base(s.obj.GetUID()), s.obj, s.spec && !shared)
-}
-
-// lockFor returns the version to lock a blind merge patch to: that of its object, or the one that the writes of its own context have
+// lockFor returns the version to lock a blind merge patch to: that of its object, or the one that the writes of its own reconcile have
 // led to since, if they changed nothing that the patch writes.
 func (w *WrappedClient) lockFor(ctx context.Context, found blindWrite, patch []byte) string {
 	read := stepKey{found.kind.kind, client.ObjectKeyFromObject(found.obj), found.obj.GetResourceVersion()}
-	newest, uid := w.own.last(ctx, read)
-	if newest == read || found.class != BlindMerge {
+	reconcile := w.reconcileOf(ctx)
+	if reconcile == "" || found.class != BlindMerge {
 		return read.resourceVersion
 	}
+	newest, uid := w.own.last(reconcile, read)
 	var body struct{ Status any }
-	if json.Unmarshal(patch, &body) != nil {
+	if newest == read || json.Unmarshal(patch, &body) != nil {
 		return read.resourceVersion
 	}
 	from, to, ok := found.kind.client.statuses(read.base(uid), newest.base(uid))

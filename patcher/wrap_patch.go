@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +20,6 @@ type patchContent struct {
 	locked, empty, status bool
 	// lock is that version, for a merge patch.
 	lock string
-	// spec: it writes more than metadata and status.
-	spec bool
 }
 
 func contentOf(patch client.Patch, obj client.Object) (patchContent, error) {
@@ -50,7 +47,6 @@ func mergeContent(data []byte) patchContent {
 	}
 	content.lock = versionIn(body["metadata"])
 	content.locked = content.lock != ""
-	content.spec = slices.ContainsFunc(slices.Collect(maps.Keys(body)), func(key string) bool { return key != "metadata" && key != "status" })
 	_, content.status = body["status"]
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
 	return content
@@ -87,7 +83,7 @@ const versionPath = "/metadata/resourceVersion"
 // jsonContent finds out whether the API server checks a version: one that the patch tests before it changes it, or the one that the
 // object has after the last operation.
 func jsonContent(data []byte) patchContent {
-	content := patchContent{data: data, class: BlindJSON, spec: true}
+	content := patchContent{data: data, class: BlindJSON}
 	var operations []operation
 	if json.Unmarshal(data, &operations) != nil {
 		return patchContent{data: data} // the API server will refuse it

@@ -40,7 +40,7 @@ func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...c
 	}
 	var options client.CreateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, terms{}, func() error { return w.Client.Create(ctx, obj, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, "", func() error { return w.Client.Create(ctx, obj, opts...) })
 }
 
 // Update implements client.Writer.
@@ -50,7 +50,7 @@ func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...c
 	}
 	var options client.UpdateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, terms{lock: obj.GetResourceVersion()}, func() error { return w.Client.Update(ctx, obj, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, obj.GetResourceVersion(), func() error { return w.Client.Update(ctx, obj, opts...) })
 }
 
 // Patch implements client.Writer.
@@ -60,42 +60,32 @@ func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch clie
 	}
 	var options client.PatchOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, termsOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+	return w.captureAnswer(ctx, obj, options.DryRun, lockOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
-// terms are what is known of a write before it is sent.
-type terms struct {
-	// lock is the version that the API server compares, if that is known.
-	lock string
-	// spec says that the write may change the spec, and status that it is one of the status; callerLocked that it is a merge patch under
-	// a lock of the caller's own.
-	spec, status, callerLocked bool
-}
-
-// termsOf returns the terms of a patch of an object's metadata or spec.
-func termsOf(obj client.Object, patch client.Patch) terms {
-	if patch.Type() == types.ApplyPatchType {
-		return terms{spec: true}
+// lockOf returns the version that the API server compares for a merge patch of metadata or spec; empty if there is none.
+func lockOf(obj client.Object, patch client.Patch) string {
+	if patch.Type() != types.MergePatchType {
+		return ""
 	}
 	content, err := contentOf(patch, obj)
 	if err != nil { // the client will return it
-		return terms{}
+		return ""
 	}
-	return terms{lock: content.lock, spec: content.spec}
+	return content.lock
 }
 
-// captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing,
-// has the version of the object before it and need not be that version's state.
-func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dryRun []string, t terms, write func() error) error {
+// captureAnswer makes a write and captures what the API server stored. lock is the version that the server compares, if that is known.
+// The answer of a dry run, and of a write that stored nothing, has the version of the object before it and need not be that version's
+// state.
+func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dryRun []string, lock string, write func() error) error {
 	before := obj.GetResourceVersion()
 	if err := write(); err != nil {
 		return err
 	}
-	if len(dryRun) == 0 && obj.GetResourceVersion() != before {
+	if len(dryRun) == 0 && obj.GetResourceVersion() != before && w.remembers(obj) {
 		w.capture(obj)
-		if w.remembers(obj) {
-			w.follow(ctx, stored{kind: w.kinds.ofType(obj), before: before, terms: t, obj: obj})
-		}
+		w.follow(ctx, w.kinds.ofType(obj), obj, lock)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 	}
 	lock := sent.GetResourceVersion()
 	update := func() error {
-		return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
+		return s.client.captureAnswer(ctx, obj, options.DryRun, lock, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -49,7 +49,11 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		s.client.report.passed(PassedOtherKind)
 		return update()
 	case isNoVersion(sent.GetResourceVersion()):
-		s.client.sendBlind(ctx, blindWrite{kind: kind, obj: sent, fieldOwner: options.FieldManager, class: BlindUpdate, site: callSite()})
+		found := blindWrite{kind: kind, obj: sent, fieldOwner: options.FieldManager, class: BlindUpdate, site: callSite()}
+		if s.client.mode == Refuse && !s.client.allows(found) {
+			return s.client.refuse(ctx, found)
+		}
+		s.client.sendBlind(ctx, found)
 		return update()
 	case !s.client.captures() || !kind.kind.owns(sent) || !kind.client.isKnown(sent):
 		s.client.report.passed(PassedLocked)
@@ -74,7 +78,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		return update()
 	}
 	s.client.report.passed(PassedPatchedUpdate)
-	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: lock, status: true}, func() error {
+	return s.client.captureAnswer(ctx, obj, options.DryRun, lock, func() error {
 		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
 	})
 }
@@ -115,7 +119,7 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(ctx, obj, options.DryRun, terms{lock: d.lock, status: true, callerLocked: d.callerLocked}, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
+	return s.client.captureAnswer(ctx, obj, options.DryRun, d.lock, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
 // A decision is what to send instead of a patch.
@@ -124,8 +128,6 @@ type decision struct {
 	patch client.Patch
 	// lock is the version that the API server compares, where that is known.
 	lock string
-	// callerLocked says that the patch is a merge patch that the caller has locked.
-	callerLocked bool
 }
 
 // decide returns what to send instead of a patch.
@@ -148,11 +150,14 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 		return decision{patch: patch}, nil
 	case content.locked:
 		w.report.passed(PassedLocked)
-		return decision{patch: patch, lock: content.lock, callerLocked: content.lock != ""}, nil
-	case content.empty && w.mode != Report:
+		return decision{patch: patch, lock: content.lock}, nil
+	case content.empty:
 		w.report.passed(PassedUnchanged)
+		if w.mode == Report {
+			return decision{patch: patch}, nil
+		}
 		return decision{}, nil
-	case !content.status && !content.empty:
+	case !content.status:
 		w.report.passed(PassedNoStatus)
 		return decision{patch: patch}, nil
 	}
@@ -162,17 +167,15 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 
 // onBlind does with a blind patch what the mode says.
 func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch client.Patch, content patchContent) (decision, error) {
-	version := found.obj.GetResourceVersion()
 	switch {
-	case w.mode == Report || isNoVersion(version) || w.allows(found):
+	case w.mode == Report || w.allows(found):
 		w.sendBlind(ctx, found)
 		return decision{patch: patch}, nil
 	case w.mode == Refuse:
-		found.action = ActionRefused
-		w.blind(ctx, found)
-		return decision{}, fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
-			"flush it with a generated patcher, or add client.MergeFromWithOptimisticLock{}",
-			found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), ErrBlindStatusWrite, found.class, found.site)
+		return decision{}, w.refuse(ctx, found)
+	case isNoVersion(found.obj.GetResourceVersion()): // there is nothing to lock it to
+		w.sendBlind(ctx, found)
+		return decision{patch: patch}, nil
 	}
 	lock := w.lockFor(ctx, found, content.data)
 	locked, err := content.lockedTo(lock)
@@ -182,6 +185,15 @@ func (w *WrappedClient) onBlind(ctx context.Context, found blindWrite, patch cli
 	found.action = ActionLocked
 	w.blind(ctx, found)
 	return decision{patch: client.RawPatch(patch.Type(), locked), lock: lock}, nil
+}
+
+// refuse reports a blind write that is not sent, and returns the error that says so.
+func (w *WrappedClient) refuse(ctx context.Context, found blindWrite) error {
+	found.action = ActionRefused
+	w.blind(ctx, found)
+	return fmt.Errorf("%s %s: %w: %s at %s carries no resourceVersion, so it would overwrite what others wrote since the object was read; "+
+		"flush it with a generated patcher, or add client.MergeFromWithOptimisticLock{} to a patch of an object that was read",
+		found.kind.kind.KindName(), client.ObjectKeyFromObject(found.obj), ErrBlindStatusWrite, found.class, found.site)
 }
 
 // isNoVersion reports whether a resourceVersion locks nothing. Some kinds take zero for any version.

@@ -2,11 +2,18 @@ package patcher_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/statuspatcher/statuspatcher/patcher"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
@@ -65,8 +72,25 @@ func newImage(cell *v1.Cell) { cell.Spec.Image = "image:2" }
 
 func setCounter(n int64) func(*v1.CellStatus) { return func(s *v1.CellStatus) { s.Counter = n } }
 
+// lockedRest writes metadata or spec under the lock of the version that was read.
+func (p *partsPatcher) lockedRest(ctx context.Context, set func(*v1.Cell)) error {
+	changed := p.read.DeepCopy()
+	set(changed)
+	return p.client.Patch(ctx, changed, client.MergeFromWithOptions(p.read, client.MergeFromWithOptimisticLock{}))
+}
+
+type reconcileIDKey struct{}
+
+func inReconcile(ctx context.Context, id types.UID) context.Context {
+	return context.WithValue(ctx, reconcileIDKey{}, id)
+}
+
+func reconcileID(ctx context.Context) types.UID {
+	id, _ := ctx.Value(reconcileIDKey{}).(types.UID)
+	return id
+}
+
 func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
-	another := func(t *testing.T) context.Context { return context.WithValue(t.Context(), t, 1) }
 	theirs := func(b *bed, set func(*v1.Cell)) {
 		cell := b.live()
 		set(cell)
@@ -81,84 +105,41 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		{"rule: after its conditions", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.conditions(ctx, "Mine"))
 		}, setCounter(1), false},
-		{"rule: after its conditions, a finalizer and the spec", func(ctx context.Context, p *partsPatcher) {
+		{"rule: after a finalizer under a lock, and its conditions", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.lockedRest(ctx, addFinalizer))
 			p.must(p.conditions(ctx, "Mine"))
-			p.must(p.rest(ctx, addFinalizer))
-			p.must(p.rest(ctx, newImage))
 		}, setCounter(1), false},
-		{"rule: of an object that has lost its UID", func(ctx context.Context, p *partsPatcher) {
-			p.bare = true
-			p.must(p.conditions(ctx, "Mine"))
-			p.must(p.rest(ctx, addFinalizer))
-		}, setCounter(1), false},
-		{"control: of an object that has lost its UID, after another process", func(ctx context.Context, p *partsPatcher) {
-			p.bare = true
-			p.must(p.conditions(ctx, "Mine"))
-			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
-		}, setCounter(1), true},
-		{"rule: after a finalizer", func(ctx context.Context, p *partsPatcher) {
-			p.must(p.rest(ctx, addFinalizer))
+		{"rule: after a spec under a lock", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.lockedRest(ctx, newImage))
 		}, setCounter(1), false},
 		{"rule: after an Update of a copy", func(ctx context.Context, p *partsPatcher) {
 			changed := p.read.DeepCopy()
 			addFinalizer(changed)
 			p.must(p.client.Update(ctx, changed))
 		}, setCounter(1), false},
-		{"control: after another field, on which it may have been decided", func(ctx context.Context, p *partsPatcher) {
+		{"rule: of an object that has lost its UID", func(ctx context.Context, p *partsPatcher) {
+			p.bare = true
+			p.must(p.conditions(ctx, "Mine"))
+		}, setCounter(1), false},
+		{"rule: after another field that was written blindly, and so got a lock", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
-		}, setCounter(1), true},
-		{"control: after an Update of another field", func(ctx context.Context, p *partsPatcher) {
+		}, setCounter(1), false},
+		{"rule: after an Update of another field", func(ctx context.Context, p *partsPatcher) {
 			changed := p.read.DeepCopy()
 			changed.Status.Phase = "Mine"
 			p.must(p.client.Status().Update(ctx, changed))
-		}, setCounter(1), true},
-		{"control: after conditions that were written blindly", func(ctx context.Context, p *partsPatcher) {
-			p.must(p.status(ctx, func(s *v1.CellStatus) {
-				s.Conditions = []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Mine", LastTransitionTime: metav1.Now()}}
-			}))
-		}, setCounter(1), true},
-		{"control: after its conditions, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			p.must(p.conditions(context.Background(), "Mine"))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), true},
+		}, setCounter(1), false},
 		{"rule: after another field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
 		}, setCounter(1), false},
+		{"rule: by contexts derived from that of the reconcile", func(ctx context.Context, p *partsPatcher) {
+			within, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			p.must(p.conditions(within, "Mine"))
+			p.ctxOfStatus = context.WithValue(ctx, p, 1)
+		}, setCounter(1), false},
 		{"control: after the same field, which a helper wrote with a lock", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.locked(ctx, setCounter(2)))
-		}, setCounter(1), true},
-		{"control: after another process wrote before the helper read the object", func(ctx context.Context, p *partsPatcher) {
-			p.forge(func(s *v1.CellStatus) { s.Tier = "theirs" })
-			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
-		}, setCounter(1), true},
-		{"rule: after a finalizer, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			p.must(p.rest(context.Background(), addFinalizer))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), false},
-		{"rule: after an Update of a label, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			changed := p.read.DeepCopy()
-			changed.Labels["tier"] = "two"
-			p.must(p.client.Update(context.TODO(), changed))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), false},
-		{"control: after a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			p.must(p.rest(context.Background(), newImage))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), true},
-		{"control: after an Update of a spec, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			changed := p.read.DeepCopy()
-			newImage(changed)
-			p.must(p.client.Update(context.Background(), changed))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), true},
-		{"control: after a finalizer of another reconcile, by a context that all share", func(ctx context.Context, p *partsPatcher) {
-			p.must(p.rest(ctx, addFinalizer))
-			p.ctxOfStatus = context.Background()
-		}, setCounter(1), true},
-		{"control: after another process wrote a status, by a context that all share", func(_ context.Context, p *partsPatcher) {
-			p.must(p.rest(context.Background(), addFinalizer))
-			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
-			p.ctxOfStatus = context.Background()
 		}, setCounter(1), true},
 		{"control: after the same field", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, setCounter(2)))
@@ -166,31 +147,51 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		{"control: after a field inside of it", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "mine"} }))
 		}, func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "other"} }, true},
+		{"control: after a finalizer that was written blindly, perhaps on a version that was never read", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), true},
+		{"control: after another process wrote the spec before a blind finalizer", func(ctx context.Context, p *partsPatcher) {
+			theirs(p.bed, newImage)
+			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), true},
+		{"control: after another process wrote a label before a blind finalizer", func(ctx context.Context, p *partsPatcher) {
+			theirs(p.bed, func(c *v1.Cell) { c.Labels["paused"] = "yes" })
+			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), true},
 		{"control: after another reconcile of this process", func(_ context.Context, p *partsPatcher) {
-			p.must(p.conditions(another(t), "Theirs"))
+			p.must(p.conditions(inReconcile(t.Context(), "theirs"), "Theirs"))
+		}, setCounter(1), true},
+		{"control: by a context that several writers share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.conditions(t.Context(), "Theirs"))
+			p.ctxOfStatus = t.Context()
+		}, setCounter(1), true},
+		{"control: by the context that everybody shares", func(_ context.Context, p *partsPatcher) {
+			p.must(p.lockedRest(context.Background(), addFinalizer))
+			p.ctxOfStatus = context.Background()
+		}, setCounter(1), true},
+		{"control: of an object that has lost its UID, after another process", func(ctx context.Context, p *partsPatcher) {
+			p.bare = true
+			p.must(p.conditions(ctx, "Mine"))
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
 		}, setCounter(1), true},
 		{"control: after another process wrote a status", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.conditions(ctx, "Mine"))
 			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
 		}, setCounter(1), true},
-		{"control: after another process wrote a status before the finalizer", func(ctx context.Context, p *partsPatcher) {
-			p.must(p.conditions(ctx, "Mine"))
-			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
-			p.must(p.rest(ctx, addFinalizer))
-		}, setCounter(1), true},
-		{"control: after another process wrote the spec before the finalizer", func(ctx context.Context, p *partsPatcher) {
-			theirs(p.bed, newImage)
-			p.must(p.rest(ctx, addFinalizer))
-		}, setCounter(1), true},
 		{"control: after another process wrote before the conditions", func(ctx context.Context, p *partsPatcher) {
 			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
 			p.must(p.conditions(ctx, "Mine"))
 		}, setCounter(1), true},
+		{"control: after another process wrote between two own writes", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.conditions(ctx, "Mine"))
+			p.forge(func(s *v1.CellStatus) { s.Tier = "theirs" })
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
+		}, setCounter(1), true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBed(t)
-			p := b.inParts(b.wrapped(patcher.Lock))
-			ctx := t.Context()
+			p := b.inParts(b.wrapped(patcher.Lock, patcher.WithReconcileID(reconcileID)))
+			ctx := inReconcile(t.Context(), "mine")
 			row.before(ctx, p)
 			if p.ctxOfStatus != nil {
 				ctx = p.ctxOfStatus
@@ -203,5 +204,33 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 				t.Errorf("the status landed: %v; the server has %+v", landed, b.live().Status)
 			}
 		})
+	}
+}
+
+// The contexts that a controller of controller-runtime passes to Reconcile are known.
+func TestS77_ReconcilesOfAControllerAreKnown(t *testing.T) {
+	b := newBed(t)
+	p := b.inParts(b.wrapped(patcher.Lock, patcher.WithReconcileID(controller.ReconcileIDFromContext)))
+	errs := make(chan error, 1)
+	c, err := controller.NewUnmanaged("parts", controller.Options{
+		SkipNameValidation: new(true),
+		Reconciler: reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+			errs <- errors.Join(p.conditions(ctx, "Mine"), p.status(ctx, setCounter(1)))
+			return reconcile.Result{}, nil
+		}),
+	})
+	b.must(err)
+	b.must(c.Watch(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		queue.Add(reconcile.Request{NamespacedName: b.key})
+		return nil
+	})))
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- c.Start(ctx) }()
+	b.must(<-errs)
+	cancel()
+	b.must(<-stopped)
+	if counter := b.live().Status.Counter; counter != 1 {
+		t.Errorf("the status has the counter %d", counter)
 	}
 }

@@ -193,7 +193,7 @@ func TestS72_AnUpdateStaysAnUpdate(t *testing.T) {
 
 func TestS73_WhatIsNotItsBusinessPasses(t *testing.T) {
 	b := newBed(t)
-	c := b.wrapped(patcher.Refuse)
+	c := b.wrapped(patcher.Lock)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.live().Namespace, Name: "pod"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
@@ -203,7 +203,7 @@ func TestS73_WhatIsNotItsBusinessPasses(t *testing.T) {
 	pod.Status.Message = "another kind"
 	b.must(c.Status().Patch(b.ctx, pod, client.MergeFrom(base)))
 	bare := &v1.Cell{ObjectMeta: metav1.ObjectMeta{Namespace: b.live().Namespace, Name: b.live().Name}}
-	b.must(c.Status().Patch(b.ctx, bare, client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"no version"}}`))))
+	b.must(c.Status().Patch(b.ctx, bare.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"no version"}}`))))
 	if got := b.live().Status.Phase; got != "no version" {
 		t.Errorf("the phase is %q", got)
 	}
@@ -211,11 +211,22 @@ func TestS73_WhatIsNotItsBusinessPasses(t *testing.T) {
 	if report.Passed[patcher.PassedOtherKind] != 1 || len(report.Blind) != 1 || report.Blind[0].Action != patcher.ActionSent {
 		t.Errorf("the report is %v: what passes must be counted", report)
 	}
-	t.Run("control: with a version it is refused", func(t *testing.T) {
+	t.Run("control: in mode Refuse it is refused, by any format, with a version or without", func(t *testing.T) {
+		c := b.wrapped(patcher.Refuse)
 		cell, base := b.read(c)
 		cell.Status.Phase = "Mine"
-		if err := c.Status().Patch(b.ctx, cell, client.MergeFrom(base)); !errors.Is(err, patcher.ErrBlindStatusWrite) {
-			t.Errorf("%v", err)
+		for name, err := range map[string]error{
+			"with a version": c.Status().Patch(b.ctx, cell, client.MergeFrom(base)),
+			"merge patch":    c.Status().Patch(b.ctx, bare.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Mine"}}`))),
+			"JSON patch":     c.Status().Patch(b.ctx, bare.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(`[{"op":"add","path":"/status/phase","value":"Mine"}]`))),
+			"Update":         c.Status().Update(b.ctx, &v1.Cell{ObjectMeta: metav1.ObjectMeta{Namespace: bare.Namespace, Name: bare.Name}}),
+		} {
+			if !errors.Is(err, patcher.ErrBlindStatusWrite) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got := b.live().Status.Phase; got == "Mine" {
+			t.Error("a refused write landed")
 		}
 	})
 }
