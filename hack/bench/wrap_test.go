@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -117,7 +118,7 @@ func list(ctx context.Context, c client.Client, _ *v1.Workload) error {
 }
 
 // The patch helpers of Flux and Cluster API write the conditions and the rest of a status in two requests, both of the version that was
-// read. Behind a client that locks they do not conflict with themselves.
+// read. Behind a client that knows the reconcile they do not conflict with themselves.
 func TestPatchHelpersBehindWrap(t *testing.T) {
 	for _, by := range contestants {
 		if by.name != byFlux && by.name != byClusterAPI && by.name != byHand && by.name != byRetryUpdate {
@@ -131,7 +132,8 @@ func TestPatchHelpersBehindWrap(t *testing.T) {
 				obj := sizes[1].object()
 				obj.ResourceVersion = ""
 				bare := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(obj).WithStatusSubresource(obj).Build()
-				c := patcher.Wrap(bare, patcher.Lock, v1status.Kinds()...)
+				oneReconcile := patcher.WithReconcileID(func(context.Context) types.UID { return "one" })
+				c := patcher.Wrap(bare, patcher.Lock, v1status.Kinds()...).With(oneReconcile)
 				got := &v1.Workload{}
 				if err := get(t.Context(), c, got); err != nil {
 					t.Fatal(err)
