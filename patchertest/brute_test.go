@@ -117,7 +117,7 @@ func guessedSize(run schedule.Runner, rng *rand.Rand) float64 {
 }
 
 // compareModel explores a random model by brute force and with the reduction. False means that there are more schedules than limit.
-// Spoil changes what the reduction is told of each step.
+// Spoil changes what the reduction sees of each step.
 func compareModel(t *testing.T, number, limit int, spoil func(*schedule.Step)) (*comparison, bool) {
 	m := randomModel(number)
 	c := &comparison{name: m.String(), want: map[string]bool{}, got: map[string]bool{}, gotBad: map[string]bool{}}
