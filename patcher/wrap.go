@@ -48,7 +48,7 @@ func Wrap(c client.Client, mode Mode, kinds ...AnyKind) *WrappedClient {
 	if mode != Report && mode != Lock && mode != Refuse {
 		panic(fmt.Sprintf("statuspatcher: Wrap was given mode %d: pass patcher.Report, patcher.Lock or patcher.Refuse", mode))
 	}
-	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport(), own: newOwnWrites()}
+	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport(), own: newOwnWrites(), successors: newSuccessors()}
 }
 
 // NewClientFunc returns what the NewClient option of a manager takes: the client that the manager would have had, wrapped.
@@ -77,6 +77,8 @@ type WrappedClient struct {
 	options wrapOptions
 	report  *report
 	own     *ownWrites
+	// successors are versions that a write of metadata or spec led to.
+	successors *successors
 }
 
 // With returns a copy of the client that has the options; the client itself stays as it is. Both share what they remember and
@@ -132,7 +134,12 @@ func PatchUpdates() WrapOption { return func(w *WrappedClient) { w.options.patch
 // AllowBlind lets a writer write the status of a kind without a lock, for controllers that share a status on purpose and
 // write disjoint fields. by is the field owner of its requests, or the name of the function that makes them, itself or in a closure,
 // such as "controller.(*Reconciler).mirror", with as much of the package path as is needed. What is allowed is still counted.
+//
+// It panics if kind is nil or by is empty.
 func AllowBlind(kind AnyKind, by string) WrapOption {
+	if kind == nil || by == "" {
+		panic(fmt.Sprintf("statuspatcher: AllowBlind was given the kind %v and the writer %q: pass a generated kind, such as v1status.DatabaseKind, and a name", kind, by))
+	}
 	return func(w *WrappedClient) { w.options.allowed = append(w.options.allowed, allowance{kind, by}) }
 }
 

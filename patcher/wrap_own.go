@@ -90,16 +90,23 @@ func (w *WrappedClient) reconcileOf(ctx context.Context) types.UID {
 	return w.options.reconcileID(ctx)
 }
 
-// follow remembers a write that is stored in obj, and the version that the API server compared, if that is known.
-func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.Object, lock string) {
+// follow remembers a write that was made of an object of the version before, and is stored in obj.
+func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.Object, before string, r request) {
 	written := stepKey{kind.kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
-	w.own.follow(written, lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
+	w.own.follow(written, r.lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
+	if w.mode == Lock && !r.ofStatus {
+		written.resourceVersion = before
+		w.successors.put(written, obj)
+	}
 }
 
-// lockFor returns the version to lock a blind merge patch to: that of its object, or the one that the writes of its own reconcile have
-// led to since, if they changed nothing that the patch writes.
+// lockFor returns the version to lock a blind patch to: that of its object, or a newer one that it is as good as made of: one that has the
+// same content, or to which the writes of its own reconcile have led, if they changed nothing that the patch writes.
 func (w *WrappedClient) lockFor(ctx context.Context, found blindWrite, patch []byte) string {
 	read := stepKey{found.kind.kind, client.ObjectKeyFromObject(found.obj), found.obj.GetResourceVersion()}
+	if version, ok := w.successorOf(found.kind, found.obj, read); ok {
+		return version
+	}
 	reconcile := w.reconcileOf(ctx)
 	if reconcile == "" || found.class != BlindMerge {
 		return read.resourceVersion

@@ -40,7 +40,7 @@ func (w *WrappedClient) Create(ctx context.Context, obj client.Object, opts ...c
 	}
 	var options client.CreateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, "", func() error { return w.Client.Create(ctx, obj, opts...) })
+	return w.captureAnswer(ctx, obj, request{dryRun: options.DryRun}, func() error { return w.Client.Create(ctx, obj, opts...) })
 }
 
 // Update implements client.Writer.
@@ -50,7 +50,8 @@ func (w *WrappedClient) Update(ctx context.Context, obj client.Object, opts ...c
 	}
 	var options client.UpdateOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, obj.GetResourceVersion(), func() error { return w.Client.Update(ctx, obj, opts...) })
+	request := request{dryRun: options.DryRun, lock: obj.GetResourceVersion()}
+	return w.captureAnswer(ctx, obj, request, func() error { return w.Client.Update(ctx, obj, opts...) })
 }
 
 // Patch implements client.Writer.
@@ -60,7 +61,8 @@ func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch clie
 	}
 	var options client.PatchOptions
 	options.ApplyOptions(opts)
-	return w.captureAnswer(ctx, obj, options.DryRun, lockOf(obj, patch), func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
+	request := request{dryRun: options.DryRun, lock: lockOf(obj, patch)}
+	return w.captureAnswer(ctx, obj, request, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
 // lockOf returns the version that the API server compares for a merge patch of metadata or spec; empty if there is none.
@@ -75,17 +77,25 @@ func lockOf(obj client.Object, patch client.Patch) string {
 	return content.lock
 }
 
-// captureAnswer makes a write and captures what the API server stored. lock is the version that the server compares, if that is known.
-// The answer of a dry run, and of a write that stored nothing, has the version of the object before it and need not be that version's
+// A request is what is known of a write before it is made.
+type request struct {
+	dryRun []string
+	// lock is the version that the API server compares, if that is known.
+	lock string
+	// ofStatus: it writes the status, and otherwise metadata or spec.
+	ofStatus bool
+}
+
+// captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing, has the version of the object before it and need not be that version's
 // state.
-func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, dryRun []string, lock string, write func() error) error {
+func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, r request, write func() error) error {
 	before := obj.GetResourceVersion()
 	if err := write(); err != nil {
 		return err
 	}
-	if len(dryRun) == 0 && obj.GetResourceVersion() != before && w.remembers(obj) {
+	if len(r.dryRun) == 0 && obj.GetResourceVersion() != before && w.remembers(obj) {
 		w.capture(obj)
-		w.follow(ctx, w.kinds.ofType(obj), obj, lock)
+		w.follow(ctx, w.kinds.ofType(obj), obj, before, r)
 	}
 	return nil
 }

@@ -39,9 +39,9 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 	if options.SubResourceBody != nil {
 		sent = options.SubResourceBody
 	}
-	lock := sent.GetResourceVersion()
+	request := request{dryRun: options.DryRun, lock: sent.GetResourceVersion(), ofStatus: true}
 	update := func() error {
-		return s.client.captureAnswer(ctx, obj, options.DryRun, lock, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
+		return s.client.captureAnswer(ctx, obj, request, func() error { return s.SubResourceWriter.Update(ctx, obj, opts...) })
 	}
 	kind := s.client.kinds.of(sent)
 	switch {
@@ -78,7 +78,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		return update()
 	}
 	s.client.report.passed(PassedPatchedUpdate)
-	return s.client.captureAnswer(ctx, obj, options.DryRun, lock, func() error {
+	return s.client.captureAnswer(ctx, obj, request, func() error {
 		return s.SubResourceWriter.Patch(ctx, obj, patch, patchOptionsOf(options)...)
 	})
 }
@@ -119,7 +119,8 @@ func (s *wrappedStatus) Patch(ctx context.Context, obj client.Object, patch clie
 	if err != nil || d.patch == nil {
 		return err
 	}
-	return s.client.captureAnswer(ctx, obj, options.DryRun, d.lock, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
+	request := request{dryRun: options.DryRun, lock: d.lock, ofStatus: true}
+	return s.client.captureAnswer(ctx, obj, request, func() error { return s.SubResourceWriter.Patch(ctx, obj, d.patch, opts...) })
 }
 
 // A decision is what to send instead of a patch.

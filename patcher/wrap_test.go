@@ -349,6 +349,8 @@ func TestWrap_StatusClientOnTop(t *testing.T) {
 func TestWrap_Misuse(t *testing.T) {
 	for name, wrap := range map[string]func(){
 		"a nil client": func() { patcher.Wrap(nil, patcher.Lock) },
+		"a nil kind":   func() { patcher.AllowBlind(nil, "owner") },
+		"no writer":    func() { patcher.AllowBlind(v1status.CellKind, "") },
 		"no mode":      func() { patcher.Wrap(newFake(t), 0) },
 	} {
 		func() {

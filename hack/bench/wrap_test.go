@@ -43,6 +43,12 @@ func (v *versioned) Get(ctx context.Context, key client.ObjectKey, obj client.Ob
 	return err
 }
 
+// Update is one of metadata or spec: the object gets a new version.
+func (v *versioned) Update(_ context.Context, obj client.Object, _ ...client.UpdateOption) error {
+	obj.SetResourceVersion(v.version())
+	return nil
+}
+
 func (v *versioned) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	items := make([]v1.Workload, wrapItems)
 	for i := range items {
@@ -89,6 +95,12 @@ func BenchmarkWrap(b *testing.B) {
 			base := obj.DeepCopy()
 			obj.Status.Phase = "Failed"
 			return c.Status().Patch(ctx, obj, client.MergeFrom(base))
+		}},
+		{"Get+Update", false, 1, func(ctx context.Context, c client.Client, obj *v1.Workload) error {
+			if err := get(ctx, c, obj); err != nil {
+				return err
+			}
+			return c.Update(ctx, obj)
 		}},
 	} {
 		for _, by := range clients {

@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +29,8 @@ type partsPatcher struct {
 	read   *v1.Cell
 	// bare: the metadata that the helper sends is the name and the version.
 	bare bool
+	// untyped: what the helper sends is unstructured.
+	untyped bool
 	// ctxOfStatus, if it is set, is the context that the status is written with.
 	ctxOfStatus context.Context
 }
@@ -65,12 +69,32 @@ func (p *partsPatcher) status(ctx context.Context, set func(*v1.CellStatus)) err
 		base.Status = p.read.Status
 		return p.client.Status().Patch(ctx, changed, client.MergeFrom(base))
 	}
+	if p.untyped {
+		return p.client.Status().Patch(ctx, p.unstructured(changed), client.MergeFrom(p.unstructured(p.read)))
+	}
 	return p.client.Status().Patch(ctx, changed, client.MergeFrom(p.read))
+}
+
+func (p *partsPatcher) unstructured(cell *v1.Cell) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(cell)
+	p.must(err)
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(v1.GroupVersion.WithKind("Cell"))
+	return u
 }
 
 func newImage(cell *v1.Cell) { cell.Spec.Image = "image:2" }
 
 func setCounter(n int64) func(*v1.CellStatus) { return func(s *v1.CellStatus) { s.Counter = n } }
+
+// copied writes metadata or spec blindly, of the object that was read, and makes what status writes of a copy from before that.
+func (p *partsPatcher) copied(ctx context.Context, set func(*v1.Cell)) error {
+	stored := p.read.DeepCopy()
+	set(p.read)
+	statusCopy := p.read.DeepCopy()
+	defer func() { p.read = statusCopy }()
+	return p.client.Patch(ctx, p.read, client.MergeFrom(stored))
+}
 
 // lockedRest writes metadata or spec under the lock of the version that was read.
 func (p *partsPatcher) lockedRest(ctx context.Context, set func(*v1.Cell)) error {
@@ -197,6 +221,101 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 				ctx = p.ctxOfStatus
 			}
 			err := p.status(ctx, row.set)
+			if apierrors.IsConflict(err) != row.conflict || !row.conflict && err != nil {
+				t.Errorf("%v, expected a conflict: %v", err, row.conflict)
+			}
+			if landed := b.live().Status.Counter == 1; landed == row.conflict {
+				t.Errorf("the status landed: %v; the server has %+v", landed, b.live().Status)
+			}
+		})
+	}
+}
+
+func TestS78_ACopyWithTheContentOfANewerVersionIsLockedToThat(t *testing.T) {
+	theirs := func(b *bed, set func(*v1.Cell)) {
+		cell := b.live()
+		set(cell)
+		b.must(b.wire.Update(b.ctx, cell))
+	}
+	label := func(c *v1.Cell) { c.Labels = map[string]string{"mine": "yes"} }
+	for _, row := range []struct {
+		name     string
+		before   func(ctx context.Context, p *partsPatcher)
+		conflict bool
+	}{
+		{"rule: after a label", func(ctx context.Context, p *partsPatcher) { p.must(p.copied(ctx, label)) }, false},
+		{"rule: after a finalizer", func(ctx context.Context, p *partsPatcher) { p.must(p.copied(ctx, addFinalizer)) }, false},
+		{"rule: after a label that was written with Update", func(ctx context.Context, p *partsPatcher) {
+			label(p.read)
+			statusCopy := p.read.DeepCopy()
+			p.must(p.client.Update(ctx, p.read))
+			p.read = statusCopy
+		}, false},
+		{"rule: after two writes", func(ctx context.Context, p *partsPatcher) {
+			stored := p.read.DeepCopy()
+			label(p.read)
+			addFinalizer(p.read)
+			statusCopy := p.read.DeepCopy()
+			first := stored.DeepCopy()
+			label(first)
+			p.must(p.client.Patch(ctx, first, client.MergeFrom(stored)))
+			second := first.DeepCopy()
+			addFinalizer(second)
+			p.must(p.client.Patch(ctx, second, client.MergeFrom(first)))
+			p.read = statusCopy
+		}, false},
+		{"control: of a copy without the label", func(ctx context.Context, p *partsPatcher) {
+			stored := p.read.DeepCopy()
+			p.must(p.copied(ctx, label))
+			p.read = stored
+		}, true},
+		{"control: of a copy that has another label as well", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.copied(ctx, label))
+			p.read.Labels["other"] = "yes"
+		}, true},
+		{"control: after a spec, which moves the generation", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.copied(ctx, newImage))
+		}, true},
+		{"control: another process wrote the spec before", func(ctx context.Context, p *partsPatcher) {
+			theirs(p.bed, newImage)
+			p.must(p.copied(ctx, label))
+		}, true},
+		{"control: another process wrote a finalizer before", func(ctx context.Context, p *partsPatcher) {
+			theirs(p.bed, addFinalizer)
+			p.must(p.copied(ctx, label))
+		}, true},
+		{"control: another process wrote the status before", func(ctx context.Context, p *partsPatcher) {
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
+			p.must(p.copied(ctx, label))
+		}, true},
+		{"control: another process wrote the status after", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.copied(ctx, label))
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
+		}, true},
+		{"control: another process wrote a label after", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.copied(ctx, label))
+			theirs(p.bed, func(c *v1.Cell) { c.Labels["theirs"] = "yes" })
+		}, true},
+		{"control: the same process wrote the status before", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.locked(ctx, func(s *v1.CellStatus) { s.Phase = "Mine" }))
+			p.must(p.copied(ctx, label))
+		}, true},
+		{"control: of an object of another Go type, which may be of another version of the API", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.copied(ctx, label))
+			p.untyped = true
+		}, true},
+		{"control: the label was never sent", func(ctx context.Context, p *partsPatcher) {
+			read := p.read.DeepCopy()
+			p.must(p.client.Patch(ctx, read, client.MergeFrom(read.DeepCopy()), client.DryRunAll))
+			theirs(p.bed, label)
+			label(p.read)
+		}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBed(t)
+			p := b.inParts(b.wrapped(patcher.Lock))
+			row.before(t.Context(), p)
+			err := p.status(t.Context(), setCounter(1))
 			if apierrors.IsConflict(err) != row.conflict || !row.conflict && err != nil {
 				t.Errorf("%v, expected a conflict: %v", err, row.conflict)
 			}
