@@ -123,24 +123,28 @@ func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.
 	written := stepKey{kind.kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
 	before := written
 	before.resourceVersion = sent.resourceVersion
-	sameStatus := r.ofStatus || kind.sameStatus(before, written, obj.GetUID())
-	lock := r.lock
-	if sent.hashed && sameStatus {
-		if answer, ok := contentHash(obj); ok && answer == sent.content { // nobody else changed anything in between
-			lock = sent.resourceVersion
-		}
-	}
-	w.own.follow(written, lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
-	if r.ofStatus {
-		return
-	}
-	if w.mode == Lock {
+	if !r.ofStatus && w.mode == Lock {
 		w.successors.put(before, obj)
 	}
-	foreign := !sameStatus || r.onlyMetadata && obj.GetGeneration() != sent.generation
-	if r.lock == "" && !isNoVersion(sent.resourceVersion) && foreign {
-		w.overtaken.add(written, obj)
+	if !r.ofStatus && r.lock == "" && !isNoVersion(sent.resourceVersion) {
+		same, known := kind.sameStatus(before, written, obj.GetUID())
+		if known && !same || r.onlyMetadata && obj.GetGeneration() != sent.generation {
+			w.overtaken.add(written, obj)
+		}
+		if same && sent.isStoredIn(obj) { // nobody else changed anything in between
+			r.lock = sent.resourceVersion
+		}
 	}
+	w.own.follow(written, r.lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
+}
+
+// isStoredIn reports whether obj, the answer to the write, has the content that was sent.
+func (s sentObject) isStoredIn(obj client.Object) bool {
+	if !s.hashed {
+		return false
+	}
+	stored, ok := contentHash(obj)
+	return ok && stored == s.content
 }
 
 // read notes that an object was read: what is decided on it now is decided on its version.
@@ -152,10 +156,10 @@ func (w *WrappedClient) read(ctx context.Context, obj client.Object) {
 	}
 }
 
-// sameStatus reports whether the status was the same in two versions, which must be remembered.
-func (k *boundKind) sameStatus(from, to stepKey, uid types.UID) bool {
-	before, after, ok := k.client.statuses(from.base(uid), to.base(uid))
-	return ok && reflect.DeepEqual(before, after)
+// sameStatus reports whether the status was the same in two versions. Both must be remembered for that to be known.
+func (k *boundKind) sameStatus(from, to stepKey, uid types.UID) (same, known bool) {
+	before, after, known := k.client.statuses(from.base(uid), to.base(uid))
+	return known && reflect.DeepEqual(before, after), known
 }
 
 // lockFor returns the version to lock a blind patch to: that of its object, or a newer one that it is as good as made of: one that has the

@@ -78,7 +78,8 @@ func (w *WrappedClient) successorOf(kind *boundKind, obj client.Object, read ste
 	}
 	to := read
 	to.resourceVersion = newest.resourceVersion
-	return newest.resourceVersion, kind.sameStatus(read, to, newest.uid)
+	same, _ := kind.sameStatus(read, to, newest.uid)
+	return newest.resourceVersion, same
 }
 
 // contentHash returns the hash of an object of a registered kind; ok is false if the object is not valid JSON.

@@ -430,6 +430,15 @@ func TestS79_AnObjectThatWasOvertaken(t *testing.T) {
 			mine(cell)
 			return c.Status().Update(ctx, cell)
 		}, true, false},
+		{"control: an object that another client has read, whose status then is not known", func(ctx context.Context, b *bed, c client.Client, _ *v1.Cell) error {
+			b.forge(func(s *v1.CellStatus) { s.Tier = "gold" })
+			cell := b.live()
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, false, false},
 		{"control: another object that was read later", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
 			base := cell.DeepCopy()
 			label(cell)
