@@ -68,7 +68,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		// What cannot be compared is sent as it is: the Update has its own lock.
 		s.client.report.passed(PassedLocked)
 		return update()
-	case unchanged && !kind.client.hasEmptyStatus(sent):
+	case unchanged && sent.GetUID() != "" && !kind.client.hasEmptyStatus(sent):
 		s.client.report.passed(PassedUnchanged)
 		return nil
 	case !s.client.options.patchUpdates || options.SubResourceBody != nil:

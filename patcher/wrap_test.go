@@ -285,6 +285,41 @@ func TestWrap_PatchUpdates(t *testing.T) {
 	}
 }
 
+// A cache may hand out its own objects. An edit whose write failed is then in what the next reconcile reads, and is still to be written.
+func TestWrap_AnEditOfASharedObjectIsWritten(t *testing.T) {
+	for _, uid := range []types.UID{"uid-0", ""} {
+		seed := newCellWithStatus(0)
+		seed.UID = uid
+		bare := newFake(t, seed)
+		shared, failed := &v1.Cell{}, false
+		mustNot(t, bare.Get(t.Context(), client.ObjectKeyFromObject(seed), shared))
+		shared.Status.Shares = map[string]v1.Share{}
+		w := patcher.Wrap(interceptor.NewClient(bare, interceptor.Funcs{
+			Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+				*obj.(*v1.Cell) = *shared
+				return nil
+			},
+			SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+				if !failed {
+					failed = true
+					return errors.New("not now")
+				}
+				return c.SubResource(name).Update(ctx, obj, opts...)
+			},
+		}), patcher.Lock, v1status.Kinds()...)
+		for range 2 {
+			cell := &v1.Cell{}
+			mustNot(t, w.Get(t.Context(), client.ObjectKeyFromObject(seed), cell))
+			cell.Status.Shares["a"] = v1.Share{Weight: 1}
+			_ = w.Status().Update(t.Context(), cell)
+		}
+		mustNot(t, bare.Get(t.Context(), client.ObjectKeyFromObject(seed), shared))
+		if shared.Status.Shares["a"].Weight != 1 {
+			t.Errorf("with UID %q the edit was dropped", uid)
+		}
+	}
+}
+
 // What a Create returns is captured: the status is compared with it.
 func TestWrap_CapturesCreate(t *testing.T) {
 	s := &sent{}
