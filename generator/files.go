@@ -264,6 +264,23 @@ func (g *generation) unreachable(t *target) {
 				g.faults.at(pos, "package %s is internal, and %s cannot import it: choose an output:dir= beside it", obj.Pkg().Path(), t.importPath)
 			}
 		}
+		g.unreachableValues(t, k)
+	}
+}
+
+// unreachableValues finds write-once fields whose type the generated package could not name.
+func (g *generation) unreachableValues(t *target, k kind) {
+	for _, f := range k.writeOnce {
+		named, ok := types.Unalias(f.value).(*types.Named)
+		if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() == t.importPath {
+			continue
+		}
+		switch obj := named.Obj(); {
+		case !obj.Exported():
+			g.faults.at(g.fset.Position(f.pos), "%s, the type of the write-once field %s, is not exported, so package %s cannot use it: start its name with a capital letter, or generate with output:same", obj.Name(), f.path, t.importPath)
+		case !importable(obj.Pkg(), t.importPath):
+			g.faults.at(g.fset.Position(f.pos), "the write-once field %s has a type of the internal package %s, and %s cannot import it: choose an output:dir= beside it", f.path, obj.Pkg().Path(), t.importPath)
+		}
 	}
 }
 

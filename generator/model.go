@@ -35,6 +35,13 @@ type kindModel struct {
 	// Equal, Conditions and ObservedGeneration are expressions; the last two are empty for a kind without.
 	Equal, Conditions, ObservedGeneration string
 	Trims                                 []trim
+	WriteOnce                             []onceModel
+}
+
+// A onceModel is what the templates are told of a write-once field.
+type onceModel struct {
+	// Path is of JSON names, Method what its methods are called after, and Type that of its value.
+	Path, Method, Type string
 }
 
 // A modeller makes the model of one file.
@@ -84,6 +91,9 @@ func (m *modeller) kind(k kind) *kindModel {
 	}
 	m.equality(k, out)
 	m.accessors(k, out)
+	for _, f := range k.writeOnce {
+		out.WriteOnce = append(out.WriteOnce, onceModel{Path: f.path, Method: f.method, Type: m.imports.spell(f.value)})
+	}
 	return out
 }
 

@@ -82,6 +82,7 @@ type retryOptions struct {
 	attempts             int
 	allowDeleting        bool
 	allowNewerGeneration bool
+	allowRewrite         []string
 }
 
 const defaultAttempts = 8
@@ -104,4 +105,14 @@ func AllowDeleting() RetryOption { return func(o *retryOptions) { o.allowDeletin
 // depend on nothing but the object that it is given.
 func AllowNewerGeneration() RetryOption {
 	return func(o *retryOptions) { o.allowNewerGeneration = true }
+}
+
+// A FlushOption configures one call of FlushWith. It is a RetryOption, too; of the options of Retry, only AllowRewrite means
+// something to a Flush.
+type FlushOption = RetryOption
+
+// AllowRewrite lets one call of FlushWith or Retry change or remove the values of these write-once fields, such as "plan.id".
+// It is for repairs: whatever used the old value still uses it.
+func AllowRewrite(paths ...string) RetryOption {
+	return func(o *retryOptions) { o.allowRewrite = append(o.allowRewrite, paths...) }
 }
