@@ -30,6 +30,9 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if live == nil {
 		panic("statuspatcher: the live reader of " + kind.Name + " is nil: pass mgr.GetAPIReader(), or patcher.NoLiveReader where only Flush is used")
 	}
+	if observer, ok := c.(kindObserver); ok {
+		observer.ObserveKind(kind)
+	}
 	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
 		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
 	}
@@ -39,6 +42,10 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	}
 	return sc
 }
+
+// kindObserver is a client that wants to know which kinds are used with it: the one of the test kit, which then demands what the
+// kinds promise.
+type kindObserver interface{ ObserveKind(kind AnyKind) }
 
 func (c *Client[T, S]) hasLiveReader() bool {
 	_, none := c.live.(noLiveReader)

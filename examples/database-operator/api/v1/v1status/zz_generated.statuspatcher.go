@@ -32,6 +32,7 @@ var BackupKind = &patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Trim:               trimBackupStatus,
 	Conditions:         func(status *v1.BackupStatus) *[]metav1.Condition { return &status.Conditions },
 	ObservedGeneration: func(status *v1.BackupStatus) *int64 { return &status.ObservedGeneration },
+	WriteOnce:          []string{"snapshotID"},
 }
 
 // BackupStatusClient reads objects of kind Backup and hands out the patchers that write their status.
@@ -193,12 +194,30 @@ func (p *BackupStatusPatcher) StampGeneration(generation int64) {
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *BackupStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
+// FlushWith is Flush with options, such as patcher.AllowRewrite("snapshotID").
+func (p *BackupStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimSnapshotID returns snapshotID, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *BackupStatusPatcher) ClaimSnapshotID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "snapshotID", mint)
+}
+
+// RecordSnapshotID writes snapshotID, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *BackupStatusPatcher) RecordSnapshotID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "snapshotID", value)
+}
+
 // trimBackupStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
 func trimBackupStatus(base, status *v1.BackupStatus) {
 	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
 	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 	patcher.Trim(&base.Database, &status.Database, patcher.EqualPointer(base.Database, status.Database))
+	patcher.Trim(&base.SnapshotID, &status.SnapshotID, base.SnapshotID == status.SnapshotID)
 	patcher.Trim(&base.Job, &status.Job, patcher.EqualPointer(base.Job, status.Job))
 }
 
@@ -213,6 +232,7 @@ var DatabaseKind = &patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Trim:               trimDatabaseStatus,
 	Conditions:         func(status *v1.DatabaseStatus) *[]metav1.Condition { return &status.Conditions },
 	ObservedGeneration: func(status *v1.DatabaseStatus) *int64 { return &status.ObservedGeneration },
+	WriteOnce:          []string{"plan.id"},
 }
 
 // DatabaseStatusClient reads objects of kind Database and hands out the patchers that write their status.
@@ -373,6 +393,23 @@ func (p *DatabaseStatusPatcher) StampGeneration(generation int64) {
 
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *DatabaseStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
+
+// FlushWith is Flush with options, such as patcher.AllowRewrite("plan.id").
+func (p *DatabaseStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimPlanID returns plan.id, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *DatabaseStatusPatcher) ClaimPlanID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "plan.id", mint)
+}
+
+// RecordPlanID writes plan.id, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *DatabaseStatusPatcher) RecordPlanID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "plan.id", value)
+}
 
 // trimDatabaseStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
 func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
@@ -568,6 +605,7 @@ type (
 		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 		Conditions         []metav1.Condition `json:"conditions,omitempty"`
 		Database           *v1.TrackedObject  `json:"database,omitempty"`
+		SnapshotID         string             `json:"snapshotID,omitempty"`
 		Job                *v1.TrackedObject  `json:"job,omitempty"`
 	}
 	runStatuspatcherGenForDatabaseStatus = struct {
@@ -605,6 +643,7 @@ func equalBackupStatus(a, b *v1.BackupStatus) bool {
 		a.ObservedGeneration == b.ObservedGeneration &&
 		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		patcher.EqualPointer(a.Database, b.Database) &&
+		a.SnapshotID == b.SnapshotID &&
 		patcher.EqualPointer(a.Job, b.Job)
 }
 
