@@ -77,7 +77,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 		c.syntax(err)
 	}
 	c.scanned[pkg] = true
-	m := &marked{fset: c.fset, faults: c.faults, registry: MarkerRegistry(), once: map[*ast.Field]token.Pos{}, requests: requests{types: map[string]request{}}}
+	m := &marked{fset: c.fset, faults: c.faults, registry: MarkerRegistry(), once: map[*ast.Field]token.Pos{}, owners: map[string][]token.Pos{}, requests: requests{types: map[string]request{}}}
 	for _, file := range s.files {
 		m.scanFile(file.File)
 	}
@@ -101,6 +101,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 			delete(names, name)
 		}
 	}
+	m.withoutKind(names)
 	for name, pos := range names {
 		c.wanted = append(c.wanted, wanted{pkg: pkg, name: name, pos: c.fset.Position(pos), byPackage: pos == m.pack, markable: true})
 		c.prune.keepKind(s, name)

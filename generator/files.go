@@ -233,7 +233,11 @@ func (g *generation) clashes(t *target) {
 next:
 	for _, k := range t.kinds {
 		name := k.obj.Name()
-		for _, made := range []string{name + "StatusClient", "New" + name + "StatusClient", name + "StatusPatcher"} {
+		var declared []string
+		for _, prefix := range k.prefixes() {
+			declared = append(declared, prefix+"StatusClient", "New"+prefix+"StatusClient", prefix+"StatusPatcher")
+		}
+		for _, made := range declared {
 			pos := g.fset.Position(k.obj.Pos())
 			if at, taken := t.declared[made]; taken {
 				g.faults.at(at, "%s is declared here, but it would be generated for %s, too: rename this one, or generate into another package with output:dir=", made, name)

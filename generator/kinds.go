@@ -23,6 +23,8 @@ type kind struct {
 	namedConditions bool
 	// writeOnce are the write-once fields of the status.
 	writeOnce []onceField
+	// owners are those that the markers of the kind declare.
+	owners []ownerDecl
 }
 
 // A resolver turns what is asked for into kinds, or says why it cannot be.
@@ -75,6 +77,7 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 		ok := r.callable(w, obj, "DeepCopyObject") && r.status(w, &k, pos)
 		if ok {
 			k.writeOnce = r.onceFields(k)
+			k.owners = r.owners(k, s.lines(w.name))
 		}
 		return k, ok
 	}

@@ -22,6 +22,7 @@ func MarkerRegistry() *markers.Registry {
 	}{
 		{generateMarker, markers.DescribesPackage, false, "generates a status patcher for every kind in this package that has a status subresource."},
 		{generateMarker, markers.DescribesType, false, "generates a status patcher for this kind, or keeps it from being generated."},
+		{ownerMarker, markers.DescribesType, markers.RawArguments(nil), "declares one of several controllers that share the status of this kind, as in owner=backup,fields=backup;lastBackup,conditions=BackupSafe,reads=status.plan."},
 		{writeOnceMarker, describesField, struct{}{}, "makes this field of a status write-once: no write changes or removes its value while its parent exists."},
 	} {
 		def := markers.Must(markers.MakeDefinition(m.name, m.target, m.value))

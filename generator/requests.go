@@ -33,6 +33,8 @@ type marked struct {
 	count int
 	// once are the fields that are marked as write-once, with the place of the marker.
 	once map[*ast.Field]token.Pos
+	// owners are the types that declare owners, with the places of the markers.
+	owners map[string][]token.Pos
 	requests
 }
 
@@ -96,6 +98,10 @@ func meantMarker(content string) string {
 
 // noEffect reports a marker in a place where nobody reads it.
 func (m *marked) noEffect(text string, pos token.Pos) {
+	if isOwner(text) {
+		m.fault(pos, "%s has no effect here: move it above the type declaration of a kind", text)
+		return
+	}
 	if name, _, _ := strings.Cut(text, "="); name == "+"+writeOnceMarker || meansWriteOnce(name) {
 		m.fault(pos, "%s has no effect here: move it above a field of the status of a kind", text)
 		return
@@ -114,6 +120,10 @@ func (m *marked) onPackage(text string, pos token.Pos) {
 }
 
 func (m *marked) onType(name, text string, pos token.Pos) {
+	if isOwner(text) {
+		m.owners[name] = append(m.owners[name], pos)
+		return
+	}
 	generate, ok := m.value(text, pos, markers.DescribesType)
 	if !ok {
 		return
@@ -128,7 +138,7 @@ func (m *marked) onType(name, text string, pos token.Pos) {
 // value reads a marker.
 func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
-	if name == "+"+writeOnceMarker || meansWriteOnce(name) {
+	if name == "+"+writeOnceMarker || meansWriteOnce(name) || isOwner(text) {
 		m.noEffect(text, pos)
 		return false, false
 	}
@@ -137,7 +147,7 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 		return false, false
 	}
 	if name != "+"+generateMarker {
-		m.fault(pos, "unknown marker %s: the markers are // +%s, with the value true, or above a kind false, and // +%s above a field: remove this line", text, generateMarker, writeOnceMarker)
+		m.fault(pos, "unknown marker %s: the markers are // +%s, with the value true, or above a kind false, // +%s above a field, and // +%s above a kind: remove this line", text, generateMarker, writeOnceMarker, ownerMarker)
 		return false, false
 	}
 	if !hasValue {

@@ -15,6 +15,8 @@ type Client[T client.Object, S any] struct {
 	options options
 	shape   *shape
 	memory  *memory[S]
+	// owner is the owner whose fields alone are written; nil for all.
+	owner *ownership
 	// onlyCache makes an object that is not the cache's version outdated, where there is no live reader to ask.
 	onlyCache bool
 }
@@ -39,6 +41,18 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: kind.statusShape(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
+	}
+	return sc
+}
+
+// NewOwnerClient is NewClient for one owner of a status that several controllers share. Its patchers write what the owner declares, and
+// nothing else: a change to anything else is a *NotOwnedError, before any request. If the owner declares what it reads, a Flush that
+// conflicts reads live, and is written onto the live status if nothing has changed that the owner decided on. The owner must not be
+// changed afterwards.
+func NewOwnerClient[T client.Object, S any](kind *Kind[T, S], owner *Owner, c client.Client, live client.Reader, opts ...Option) *Client[T, S] {
+	sc := NewClient(kind, c, live, opts...)
+	if sc.owner = kind.ownership(owner); owner.Rebases && !sc.hasLiveReader() {
+		panic("statuspatcher: owner " + owner.Name + " of " + kind.Name + " needs a live reader to rebase: pass mgr.GetAPIReader()")
 	}
 	return sc
 }

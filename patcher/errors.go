@@ -107,6 +107,27 @@ func (e *WriteOnceError) Is(target error) bool {
 	return ok && *e == *other
 }
 
+// A NotOwnedError reports that a patcher of one owner was asked to write what is not that owner's. Nothing was sent. Declare the field
+// or condition in the owner's marker, or leave it to the controller that owns it.
+type NotOwnedError struct {
+	// Kind and Key name the object, Owner the owner, and Path what it does not own, in JSON names: "plan.id", "conditions[Ready]".
+	Kind  string
+	Key   client.ObjectKey
+	Owner string
+	Path  string
+}
+
+func (e *NotOwnedError) Error() string {
+	return fmt.Sprintf("%s %s: owner %s does not own status.%s; nothing was written: leave it to its owner, or declare it in +statuspatcher:owner=%s above the kind",
+		e.Kind, e.Key, e.Owner, e.Path, e.Owner)
+}
+
+// Is reports whether target is a NotOwnedError of the same write.
+func (e *NotOwnedError) Is(target error) bool {
+	other, ok := target.(*NotOwnedError)
+	return ok && *e == *other
+}
+
 // A NotRecordedError reports that Record could not write the ID of an external resource, which therefore is referenced by
 // nothing: it is a duplicate, or its owner is gone. Delete the resource that Value names.
 type NotRecordedError struct {

@@ -20,7 +20,7 @@ import (
 // stores nothing new, the result is ResultUnchanged, and functions registered with OnFlushed are not called.
 //
 // Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; a *WriteOnceError, before any request, if a
-// write-once field would change; ErrInvalidCondition, after everything else was written; ErrInsideMutate; ErrReplaced; ErrNoStatusSubresource; ErrUnknownOutcome; the API server's own, such as an
+// write-once field would change, or a *NotOwnedError; ErrInvalidCondition, after everything else was written; ErrInsideMutate; ErrReplaced; ErrNoStatusSubresource; ErrUnknownOutcome; the API server's own, such as an
 // Invalid or a NotFound. On any error but ErrInvalidCondition, neither the object nor the base has changed, so the next Flush
 // still includes what was not written.
 //
@@ -71,7 +71,7 @@ func (p *Patcher[T, S]) flush(ctx context.Context, rewrites []string, t *tally) 
 	case p.refused != nil:
 		return "", p.refused
 	}
-	if err := p.client.checkWriteOnce(p.key(), &p.base.status, &d.sent, rewrites); err != nil {
+	if err := p.client.checkContracts(p.key(), &p.base.status, d, rewrites); err != nil {
 		return "", err
 	}
 	before := p.base
@@ -111,7 +111,11 @@ func (p *Patcher[T, S]) isInvalidStill() bool {
 func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Result, error) {
 	answer, err := p.client.writeStatus(ctx, p.key(), p.base.identity, d, t)
 	var conflict *ConflictError
-	if errors.As(err, &conflict) && p.client.options.rebase {
+	switch {
+	case !errors.As(err, &conflict):
+	case p.client.owner != nil && p.client.owner.Rebases:
+		return p.rebaseOwned(ctx, d, conflict, t)
+	case p.client.options.rebase:
 		return p.rebase(ctx, d, conflict, t)
 	}
 	if err != nil {

@@ -44,6 +44,7 @@ type Kind[T client.Object, S any] struct {
 	once       sync.Once
 	shape      *shape
 	onceFields []onceField
+	owners     sync.Map // *Owner to *ownership
 	memories   memories[S]
 	scratch    scratches[T]
 	deciding   deciding
@@ -58,6 +59,15 @@ func (k *Kind[T, S]) statusShape() *shape {
 		}
 	})
 	return k.shape
+}
+
+// ownership resolves the paths of an owner, once.
+func (k *Kind[T, S]) ownership(o *Owner) *ownership {
+	if known, ok := k.owners.Load(o); ok {
+		return known.(*ownership)
+	}
+	known, _ := k.owners.LoadOrStore(o, resolveOwner(k.Name, reflect.TypeFor[S](), k.statusShape(), o))
+	return known.(*ownership)
 }
 
 // readConditions returns the conditions of status, which it does not change.

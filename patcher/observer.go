@@ -79,11 +79,12 @@ func classify(err error) ErrorClass {
 	}
 	var conflict *ConflictError
 	var once *WriteOnceError
+	var notOwned *NotOwnedError
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &once):
+	case errors.As(err, &once), errors.As(err, &notOwned):
 		return ErrorMisuse
 	case errors.As(err, &conflict):
 		return ErrorConflict

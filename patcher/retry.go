@@ -212,7 +212,7 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 	if d == nil {
 		return landed, nil, nil
 	}
-	if err := r.client.checkWriteOnce(r.key, &b.status, &d.sent, r.options.allowRewrite); err != nil {
+	if err := r.client.checkContracts(r.key, &b.status, d, r.options.allowRewrite); err != nil {
 		return landed, nil, err
 	}
 	answer, err := r.client.writeStatus(ctx, r.key, b.identity, d, r.tally)

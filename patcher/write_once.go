@@ -123,6 +123,16 @@ func (f *onceField) text(v reflect.Value) string {
 	return string(text)
 }
 
+// checkContracts is an error for a write that a contract of the kind forbids. Kinds without contracts pay for two comparisons.
+func (c *Client[T, S]) checkContracts(key client.ObjectKey, base *S, d *change[S], rewrites []string) error {
+	if c.owner != nil {
+		if err := c.checkOwned(key, base, &d.sent); err != nil {
+			return err
+		}
+	}
+	return c.checkWriteOnce(key, base, &d.sent, rewrites)
+}
+
 // checkWriteOnce is an error if a write that turns base into status would change or remove a value that is written once.
 func (c *Client[T, S]) checkWriteOnce(key client.ObjectKey, base, status *S, allowed []string) error {
 	fields := c.kind.onceFields

@@ -1,4 +1,4 @@
-// Package v1 has kinds whose status has contracts: fields that are written once.
+// Package v1 has kinds whose status has contracts: fields that are written once, and several owners.
 //
 // +kubebuilder:object:generate=true
 // +groupName=contracts.statuspatcher.dev
@@ -16,7 +16,7 @@ var GroupVersion = schema.GroupVersion{Group: "contracts.statuspatcher.dev", Ver
 
 // AddToScheme registers the kinds.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Order{}, &OrderList{})
+	scheme.AddKnownTypes(GroupVersion, &Order{}, &OrderList{}, &Site{}, &SiteList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

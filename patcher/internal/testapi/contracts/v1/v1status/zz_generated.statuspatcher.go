@@ -16,7 +16,7 @@ import (
 
 // Kinds returns all kinds of this file.
 func Kinds() []patcher.AnyKind {
-	return []patcher.AnyKind{OrderKind}
+	return []patcher.AnyKind{OrderKind, SiteKind}
 }
 
 // NewClient is for the option NewClient of a manager: its client checks every status write of these kinds, handwritten or not.
@@ -277,6 +277,838 @@ func trimOrderStatus(base, status *v1.OrderStatus) {
 	patcher.Trim(&base.History, &status.History, patcher.EqualSliceFunc(base.History, status.History, equalPlan))
 }
 
+// SiteKind tells the runtime how to reach and compare the status of a Site.
+var SiteKind = &patcher.Kind[*v1.Site, v1.SiteStatus]{
+	Name:         "Site",
+	New:          func() *v1.Site { return &v1.Site{} },
+	Assign:       patcher.Assign[v1.Site],
+	Status:       func(obj *v1.Site) *v1.SiteStatus { return &obj.Status },
+	DeepCopyInto: (*v1.SiteStatus).DeepCopyInto,
+	Equal:        equalSiteStatus,
+	Trim:         trimSiteStatus,
+	Conditions:   func(status *v1.SiteStatus) *[]metav1.Condition { return &status.Conditions },
+	WriteOnce:    []string{"backup.snapshotID"},
+}
+
+// SiteStatusClient reads objects of kind Site and hands out the patchers that write their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SiteStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSiteStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSiteStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteStatusClient {
+	return &SiteStatusClient{client: patcher.NewClient(SiteKind, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SiteStatusPatcher, error) {
+	p := &SiteStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SiteStatusClient) For(site *v1.Site) (*SiteStatusPatcher, error) {
+	p := &SiteStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteStatusClient) ForItems(items []v1.Site) ([]*SiteStatusPatcher, error) {
+	patchers := make([]*SiteStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteStatusClient) Patcher(site *v1.Site) (*SiteStatusPatcher, error) {
+	p := &SiteStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SiteStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SiteStatusPatcher writes the status of one Site, for one reconcile and one goroutine.
+type SiteStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SiteStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SiteStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SiteStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SiteStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SiteStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SiteStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SiteStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SiteStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SiteStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *SiteStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *SiteStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil if there is none.
+func (p *SiteStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Site's own.
+func (p *SiteStatusPatcher) StampGeneration(generation int64) { p.patcher.StampGeneration(generation) }
+
+// FlushWith is Flush with options, such as patcher.AllowRewrite("backup.snapshotID").
+func (p *SiteStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimBackupSnapshotID returns backup.snapshotID, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *SiteStatusPatcher) ClaimBackupSnapshotID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "backup.snapshotID", mint)
+}
+
+// RecordBackupSnapshotID writes backup.snapshotID, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *SiteStatusPatcher) RecordBackupSnapshotID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "backup.snapshotID", value)
+}
+
+// trimSiteStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
+func trimSiteStatus(base, status *v1.SiteStatus) {
+	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
+	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
+	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointer(base.Plan, status.Plan))
+	patcher.Trim(&base.Backup, &status.Backup, patcher.EqualPointer(base.Backup, status.Backup))
+	patcher.Trim(&base.LastBackup, &status.LastBackup, base.LastBackup == status.LastBackup)
+	patcher.Trim(&base.Tag, &status.Tag, base.Tag == status.Tag)
+	patcher.Trim(&base.Slots, &status.Slots, patcher.EqualPointer(base.Slots, status.Slots))
+}
+
+// sitePlannerOwner is what owner planner writes of the status of a Site, and what it decides on.
+var sitePlannerOwner = &patcher.Owner{
+	Name:       "planner",
+	Fields:     []string{"plan.id", "phase", "count"},
+	Conditions: []string{"Planned"},
+	Rebases:    true,
+}
+
+// SitePlannerStatusClient reads objects of kind Site and hands out the patchers that write owner planner's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SitePlannerStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSitePlannerStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSitePlannerStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SitePlannerStatusClient {
+	return &SitePlannerStatusClient{client: patcher.NewOwnerClient(SiteKind, sitePlannerOwner, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SitePlannerStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SitePlannerStatusPatcher, error) {
+	p := &SitePlannerStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SitePlannerStatusClient) For(site *v1.Site) (*SitePlannerStatusPatcher, error) {
+	p := &SitePlannerStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SitePlannerStatusClient) ForItems(items []v1.Site) ([]*SitePlannerStatusPatcher, error) {
+	patchers := make([]*SitePlannerStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SitePlannerStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SitePlannerStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SitePlannerStatusClient) Patcher(site *v1.Site) (*SitePlannerStatusPatcher, error) {
+	p := &SitePlannerStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SitePlannerStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SitePlannerStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SitePlannerStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SitePlannerStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SitePlannerStatusPatcher writes owner planner's part of the status of one Site, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type SitePlannerStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SitePlannerStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SitePlannerStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SitePlannerStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SitePlannerStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SitePlannerStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SitePlannerStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SitePlannerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SitePlannerStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SitePlannerStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SitePlannerStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SitePlannerStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SitePlannerStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *SitePlannerStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *SitePlannerStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil if there is none.
+func (p *SitePlannerStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Site's own.
+func (p *SitePlannerStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
+}
+
+// siteBackupOwner is what owner backup writes of the status of a Site, and what it decides on.
+var siteBackupOwner = &patcher.Owner{
+	Name:       "backup",
+	Fields:     []string{"backup", "lastBackup"},
+	Conditions: []string{"BackupSafe"},
+	Rebases:    true,
+	Reads:      []string{"status.plan.id", "status.conditions[Planned]"},
+}
+
+// SiteBackupStatusClient reads objects of kind Site and hands out the patchers that write owner backup's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SiteBackupStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSiteBackupStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSiteBackupStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteBackupStatusClient {
+	return &SiteBackupStatusClient{client: patcher.NewOwnerClient(SiteKind, siteBackupOwner, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteBackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SiteBackupStatusPatcher, error) {
+	p := &SiteBackupStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SiteBackupStatusClient) For(site *v1.Site) (*SiteBackupStatusPatcher, error) {
+	p := &SiteBackupStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteBackupStatusClient) ForItems(items []v1.Site) ([]*SiteBackupStatusPatcher, error) {
+	patchers := make([]*SiteBackupStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteBackupStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteBackupStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteBackupStatusClient) Patcher(site *v1.Site) (*SiteBackupStatusPatcher, error) {
+	p := &SiteBackupStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SiteBackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteBackupStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteBackupStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteBackupStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SiteBackupStatusPatcher writes owner backup's part of the status of one Site, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type SiteBackupStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SiteBackupStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SiteBackupStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SiteBackupStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SiteBackupStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SiteBackupStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteBackupStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SiteBackupStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SiteBackupStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteBackupStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SiteBackupStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteBackupStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SiteBackupStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *SiteBackupStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *SiteBackupStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil if there is none.
+func (p *SiteBackupStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Site's own.
+func (p *SiteBackupStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
+}
+
+// FlushWith is Flush with options, such as patcher.AllowRewrite("backup.snapshotID").
+func (p *SiteBackupStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimBackupSnapshotID returns backup.snapshotID, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *SiteBackupStatusPatcher) ClaimBackupSnapshotID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "backup.snapshotID", mint)
+}
+
+// RecordBackupSnapshotID writes backup.snapshotID, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *SiteBackupStatusPatcher) RecordBackupSnapshotID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "backup.snapshotID", value)
+}
+
+// siteTaggerOwner is what owner tagger writes of the status of a Site, and what it decides on.
+var siteTaggerOwner = &patcher.Owner{
+	Name:    "tagger",
+	Fields:  []string{"tag"},
+	Rebases: true,
+	Reads:   []string{"finalizers", "ownerReferences"},
+	Ignores: []string{"labels", "annotations", "spec"},
+}
+
+// SiteTaggerStatusClient reads objects of kind Site and hands out the patchers that write owner tagger's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SiteTaggerStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSiteTaggerStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSiteTaggerStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteTaggerStatusClient {
+	return &SiteTaggerStatusClient{client: patcher.NewOwnerClient(SiteKind, siteTaggerOwner, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteTaggerStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SiteTaggerStatusPatcher, error) {
+	p := &SiteTaggerStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SiteTaggerStatusClient) For(site *v1.Site) (*SiteTaggerStatusPatcher, error) {
+	p := &SiteTaggerStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteTaggerStatusClient) ForItems(items []v1.Site) ([]*SiteTaggerStatusPatcher, error) {
+	patchers := make([]*SiteTaggerStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteTaggerStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteTaggerStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteTaggerStatusClient) Patcher(site *v1.Site) (*SiteTaggerStatusPatcher, error) {
+	p := &SiteTaggerStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SiteTaggerStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteTaggerStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteTaggerStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteTaggerStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SiteTaggerStatusPatcher writes owner tagger's part of the status of one Site, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type SiteTaggerStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SiteTaggerStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SiteTaggerStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SiteTaggerStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SiteTaggerStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SiteTaggerStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteTaggerStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SiteTaggerStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SiteTaggerStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteTaggerStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SiteTaggerStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteTaggerStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SiteTaggerStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// siteNoterOwner is what owner noter writes of the status of a Site, and what it decides on.
+var siteNoterOwner = &patcher.Owner{
+	Name:   "noter",
+	Fields: []string{"plan.note"},
+}
+
+// SiteNoterStatusClient reads objects of kind Site and hands out the patchers that write owner noter's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SiteNoterStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSiteNoterStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSiteNoterStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteNoterStatusClient {
+	return &SiteNoterStatusClient{client: patcher.NewOwnerClient(SiteKind, siteNoterOwner, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteNoterStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SiteNoterStatusPatcher, error) {
+	p := &SiteNoterStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SiteNoterStatusClient) For(site *v1.Site) (*SiteNoterStatusPatcher, error) {
+	p := &SiteNoterStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteNoterStatusClient) ForItems(items []v1.Site) ([]*SiteNoterStatusPatcher, error) {
+	patchers := make([]*SiteNoterStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteNoterStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteNoterStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteNoterStatusClient) Patcher(site *v1.Site) (*SiteNoterStatusPatcher, error) {
+	p := &SiteNoterStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SiteNoterStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteNoterStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteNoterStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteNoterStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SiteNoterStatusPatcher writes owner noter's part of the status of one Site, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type SiteNoterStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SiteNoterStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SiteNoterStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SiteNoterStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SiteNoterStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SiteNoterStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteNoterStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SiteNoterStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SiteNoterStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteNoterStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SiteNoterStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteNoterStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SiteNoterStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
 // The fields that the functions below compare, as they were when this file was generated. A type that has changed since then
 // does not compile in its line of the var block: run statuspatcher-gen again.
 type (
@@ -296,11 +1128,23 @@ type (
 		Steps      []string `json:"steps"`
 		Mode       string   `json:"mode,omitempty"`
 	}
+	runStatuspatcherGenForSiteStatus = struct {
+		Phase      string             `json:"phase,omitempty"`
+		Count      int32              `json:"count"`
+		Holder     *string            `json:"holder"`
+		Conditions []metav1.Condition `json:"conditions,omitempty"`
+		Plan       *v1.SitePlan       `json:"plan,omitempty"`
+		Backup     *v1.SiteBackup     `json:"backup,omitempty"`
+		LastBackup string             `json:"lastBackup,omitempty"`
+		Tag        string             `json:"tag,omitempty"`
+		Slots      *v1.Slots          `json:"slots,omitempty"`
+	}
 )
 
 var (
 	_ runStatuspatcherGenForOrderStatus = v1.OrderStatus{}
 	_ runStatuspatcherGenForPlan        = v1.Plan{}
+	_ runStatuspatcherGenForSiteStatus  = v1.SiteStatus{}
 )
 
 // equalOrderStatus reports whether a and b are the same; equal means equal JSON.
@@ -321,4 +1165,17 @@ func equalPlan(a, b *v1.Plan) bool {
 		a.SnapshotID == b.SnapshotID &&
 		patcher.EqualSlice(a.Steps, b.Steps) &&
 		a.Mode == b.Mode
+}
+
+// equalSiteStatus reports whether a and b are the same; equal means equal JSON.
+func equalSiteStatus(a, b *v1.SiteStatus) bool {
+	return a.Phase == b.Phase &&
+		a.Count == b.Count &&
+		patcher.EqualPointer(a.Holder, b.Holder) &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
+		patcher.EqualPointer(a.Plan, b.Plan) &&
+		patcher.EqualPointer(a.Backup, b.Backup) &&
+		a.LastBackup == b.LastBackup &&
+		a.Tag == b.Tag &&
+		patcher.EqualPointer(a.Slots, b.Slots)
 }
