@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -13,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	modulepath "golang.org/x/mod/module"
@@ -230,6 +232,7 @@ func declare(fset *token.FileSet, file *ast.File, into map[string]token.Position
 // clashes finds names that would be declared twice.
 func (g *generation) clashes(t *target) {
 	by := map[string]kind{}
+	slices.SortFunc(t.kinds, func(a, b kind) int { return cmp.Compare(a.obj.Pos(), b.obj.Pos()) })
 next:
 	for _, k := range t.kinds {
 		name := k.obj.Name()
@@ -241,7 +244,10 @@ next:
 			pos := g.fset.Position(k.obj.Pos())
 			if at, taken := t.declared[made]; taken {
 				g.faults.at(at, "%s is declared here, but it would be generated for %s, too: rename this one, or generate into another package with output:dir=", made, name)
-			} else if other, taken := by[made]; taken {
+			} else if other, taken := by[made]; taken && len(k.owners)+len(other.owners) > 0 {
+				g.faults.at(pos, "%s would be generated twice, for this type and for %s, of which at least one is for an owner: rename the owner", made, other.obj.Name())
+				continue next
+			} else if taken {
 				g.faults.at(pos, "%s would be generated twice, for this type and for %s.%s: generate each in a run of its own, into a different output:dir=", made, other.obj.Pkg().Path(), other.obj.Name())
 				continue next
 			}

@@ -1,7 +1,8 @@
 package patcher
 
 import (
-	"math/rand/v2"
+	"crypto/rand"
+	"encoding/binary"
 	"time"
 )
 
@@ -20,11 +21,19 @@ type options struct {
 }
 
 func newOptions(opts []Option) options {
-	o := options{clock: wallClock{}, jitter: rand.Float64}
+	o := options{clock: wallClock{}, jitter: random}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	return o
+}
+
+// random returns a number in [0, 1). It is drawn rarely, and from crypto/rand, since that is what the test kit seeds: a random pause then
+// is the same whenever a schedule is run again.
+func random() float64 {
+	var bits [8]byte
+	_, _ = rand.Read(bits[:]) // it never fails
+	return float64(binary.LittleEndian.Uint64(bits[:])>>11) / (1 << 53)
 }
 
 // RebaseOnConflict lets Flush survive a conflict that does not concern its decision, such as another controller's finalizer or

@@ -11,6 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// rebaseAttempts bounds the writes of one Flush of an owner. They are more than those of Retry, because nothing is decided again, and
+// many owners may write one object.
+const rebaseAttempts = 24
+
 // rebaseOwned settles a conflict of an owner that declares what it reads. If nothing has changed that the owner decided on, its values
 // are put into the live status, and that change is written. The bytes that were refused are never sent again: they hold what other
 // owners had written when the object was read, such as required fields and whole lists of conditions.
@@ -18,9 +22,8 @@ func (p *Patcher[T, S]) rebaseOwned(ctx context.Context, d *change[S], conflict 
 	if !p.base.metadata.equals(p.obj) {
 		return "", conflict
 	}
-	backoff := retry[T, S]{client: p.client, tally: t}
 	clock := p.client.options.clock
-	for t.attempts < defaultAttempts {
+	for t.attempts < rebaseAttempts {
 		began := clock.Now()
 		live, err := p.client.readLive(ctx, p.key())
 		switch {
@@ -35,8 +38,8 @@ func (p *Patcher[T, S]) rebaseOwned(ctx context.Context, d *change[S], conflict 
 			return result, err
 		}
 		conflict = again
-		if err := backoff.wait(ctx, clock.Now().Sub(began)); err != nil {
-			return "", fmt.Errorf("%w (%w)", conflict, err)
+		if !p.client.pause(ctx, spread(5*clock.Now().Sub(began)/2, t.attempts-2)) {
+			return "", fmt.Errorf("%w (%w)", conflict, ctx.Err())
 		}
 	}
 	return "", conflict

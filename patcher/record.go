@@ -68,7 +68,7 @@ func (r *record[T, S]) run(ctx context.Context) error {
 	defer cancel()
 	for tries := 0; ; tries++ {
 		done, err := r.try(ctx)
-		if !done && !r.wait(ctx, tries) {
+		if !done && !r.patcher.client.pause(ctx, minBackoff<<min(tries, 10)) {
 			done, err = true, fmt.Errorf("its time is up (%w): %w", ctx.Err(), err)
 		}
 		switch {
@@ -235,16 +235,4 @@ func (r *record[T, S]) sameParents(was, is reflect.Value) error {
 		}
 	}
 	return nil
-}
-
-// wait backs off before the next try. It reports false if the time is up.
-func (r *record[T, S]) wait(ctx context.Context, tries int) bool {
-	backoff := min(minBackoff<<min(tries, 10), maxBackoff)
-	jittered := time.Duration(r.patcher.client.options.jitter() * float64(backoff))
-	select {
-	case <-ctx.Done():
-		return false
-	case <-r.patcher.client.options.clock.After(jittered):
-		return true
-	}
 }

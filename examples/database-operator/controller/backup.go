@@ -35,7 +35,7 @@ type BackupReconciler struct {
 	client    client.Client
 	live      client.Reader
 	backups   *v1status.BackupStatusClient
-	databases *v1status.DatabaseStatusClient
+	databases *v1status.DatabaseBackupStatusClient
 }
 
 // NewBackupReconciler returns a reconciler that reads and writes through c, and past the cache through live.
@@ -44,7 +44,7 @@ func NewBackupReconciler(c client.Client, live client.Reader, opts ...patcher.Op
 		client:    c,
 		live:      live,
 		backups:   v1status.NewBackupStatusClient(c, live, opts...),
-		databases: v1status.NewDatabaseStatusClient(c, live, opts...),
+		databases: v1status.NewDatabaseBackupStatusClient(c, live, opts...),
 	}
 }
 

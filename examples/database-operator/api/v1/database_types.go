@@ -101,8 +101,10 @@ type TrackedObject struct {
 	UID  types.UID `json:"uid"`
 }
 
-// Database runs a database.
+// Database runs a database. The Fleet that it is in and the Backups of it write parts of its status.
 //
+// +statuspatcher:owner=fleet,conditions=PausedByFleet,reads=none
+// +statuspatcher:owner=backup,fields=backup,reads=status.phase
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
