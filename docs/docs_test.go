@@ -61,8 +61,8 @@ func tested(block markdown.Block, tests map[string]bool) error {
 	switch by := option["by"]; {
 	case by != "" && !tests[by]:
 		return fmt.Errorf("%s is not there", by)
-	case block.Language == "yaml" && option["as"] != "workflow" && option["as"] != "golangci":
-		return errors.New("say what it is: yaml as=workflow, or as=golangci")
+	case block.Language == "yaml" && option["as"] != "golangci" && recipes[option["as"]] == nil:
+		return errors.New("say what it is: yaml as=golangci, or as a CI system of ci_test.go")
 	case slices.Contains([]string{"go", "diff", "sh", "text", "yaml"}, block.Language), option["file"]+option["append"] != "":
 		return nil
 	}

@@ -9,6 +9,13 @@ import (
 
 // testChecks breaks what each check that the guide adds to a project is there for.
 func (s *shell) testChecks(t *testing.T) {
+	action, err := actionScript("base=HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.inProject(committed); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct{ name, file, old, new, command, want string }{
 		{
 			"a status field that the patcher does not know", "api/v1/guestbook_types.go",
@@ -17,6 +24,8 @@ func (s *shell) testChecks(t *testing.T) {
 		},
 		{"a status written by hand", "internal/controller/guestbook_controller.go", fetch, byHand, "make status-lint", "blind-merge"},
 		{"a race", "internal/controller/guestbook_controller.go", fetch, byHand, "go test ./internal/controller/ -run TestTwoReplicasLoseNoStatus", "NoLostStatusWrite"},
+		{"a status written by hand since the base of a pull request", "internal/controller/guestbook_controller.go", fetch, byHand, action + "\ncat zz_output", "blind-merge"},
+		{"the comment about it", "internal/controller/guestbook_controller.go", fetch, byHand, action + " || { grep ^comment= zz_output; false; }", "comment=/"},
 	} {
 		t.Run(row.name, func(t *testing.T) { s.broken(t, row.file, row.old, row.new, row.command, row.want) })
 	}
@@ -85,6 +94,10 @@ func (s *shell) testControls(t *testing.T) {
 		{"a runner that is not there", "```sh in=.ci/nonsense\nmake test\n```\n", "no such file"},
 		{"a workflow with an action that CI has not", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v1\n```\n", "actions/checkout@v1 with map[] is not what CI uses"},
 		{"a workflow with a misspelt key", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    step:\n      - run: make help\n```\n", "step"},
+		{"an action with an input that it does not have", "```yaml as=action\n  x:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: statuspatcher/statuspatcher/action@main\n        with:\n          bann: \"true\"\n```\n", "no input bann"},
+		{"a hook that is not there", "```yaml as=pre-commit\nrepos:\n  - repo: x\n    rev: main\n    hooks:\n      - id: nonsense\n```\n", "no hook nonsense"},
+		{"a job of GitLab that fails", "```yaml as=gitlab\nx:\n  script:\n    - make nonsense\n```\n", "make nonsense"},
+		{"a task without steps", "```yaml as=tekton\nkind: Task\n```\n", "no steps"},
 		{"a workflow that runs what fails", "```yaml as=workflow\n  x:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make nonsense\n```\n", "make nonsense"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

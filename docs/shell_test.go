@@ -26,7 +26,7 @@ import (
 //	```go file=NAME        is that file; make append=NAME is appended to it
 //	```go line=NAME:97     replaces that line of that file
 //	```diff edit=NAME      changes that file: what the diff shows as it was is there, once
-//	```yaml as=workflow    has jobs of a GitHub workflow; as=golangci configures golangci-lint
+//	```yaml as=workflow    has jobs of a GitHub workflow; as=golangci configures golangci-lint; other CI systems are in ci_test.go
 type shell struct {
 	project *kubebuilderproject.Project
 	dir     string // where in the project
@@ -58,8 +58,8 @@ func (s *shell) block(block markdown.Block) error {
 		return s.replace(option["line"], block.Text)
 	case block.Language == "text" && option["by"] == "":
 		return printed(s.printed, block.Text)
-	case block.Language == "yaml" && option["as"] == "workflow":
-		return s.workflow(block.Text)
+	case block.Language == "yaml" && recipes[option["as"]] != nil:
+		return recipes[option["as"]](s, block.Text)
 	case block.Language == "yaml" && option["as"] == "golangci":
 		return checkGolangci(block.Text)
 	case block.Language != "sh":

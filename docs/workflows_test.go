@@ -17,8 +17,9 @@ type workflow struct {
 }
 
 type job struct {
-	RunsOn   string `json:"runs-on"`
-	Strategy struct {
+	RunsOn      string            `json:"runs-on"`
+	Permissions map[string]string `json:"permissions"`
+	Strategy    struct {
 		Matrix struct {
 			Target []string `json:"target"`
 		} `json:"matrix"`

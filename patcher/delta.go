@@ -81,3 +81,17 @@ func (d *delta) wholeText() (json.RawMessage, error) {
 	_, text, err := d.member.texts(reflect.Value{}, d.value)
 	return text, err
 }
+
+// hasNullInLists reports whether a list that the delta writes by its entries would hold a null if it was written whole.
+func (d *delta) hasNullInLists() (bool, error) {
+	if d.entries != nil {
+		whole, err := d.wholeText()
+		return hasNull(whole), err
+	}
+	for i := range d.members {
+		if has, err := d.members[i].hasNullInLists(); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}

@@ -38,7 +38,10 @@ func (c *Client[T, S]) change(base, status *S) (*change[S], error) {
 		return nil, nil
 	}
 	d.status, d.found = root.members[0], root.found
-	return d, nil
+	if d.found.entries && d.found.whole && !d.found.null { // lists will be written whole, so with what is null in them
+		d.found.null, err = d.status.hasNullInLists()
+	}
+	return d, err
 }
 
 // deltas has one member, the status, unless base and status are the same.
@@ -73,6 +76,18 @@ func (d *change[S]) asJSONPatch() bool { return d.found.null || d.found.entries 
 func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
 	if d.asJSONPatch() {
 		return lockedJSONPatch(resourceVersion, &d.status, !d.found.null)
+	}
+	return d.mergePatch(resourceVersion)
+}
+
+// fullPatch is the request that also has what a lean JSON patch leaves out: a merge patch, if that can express the change.
+func (d *change[S]) fullPatch(resourceVersion string) (client.Patch, error) {
+	nulls, err := d.status.hasNullInLists()
+	switch {
+	case err != nil:
+		return nil, err
+	case nulls:
+		return lockedJSONPatch(resourceVersion, &d.status, false)
 	}
 	return d.mergePatch(resourceVersion)
 }

@@ -19,8 +19,8 @@ func canLock(resourceVersion string) error {
 
 // settleInvalid decides what a 422 for a JSON patch means. The server applies the operations before it compares the
 // version, so a patch whose object has changed may fail to apply, which looks like a status that is not valid. One live
-// read decides: with another version it is a conflict. With the same version a merge patch is sent instead, if it can
-// express the change, and otherwise the 422 stands.
+// read decides: with another version it is a conflict. With the same version the server may lack what a lean patch leaves out, which is
+// then sent; and if the patch had left out nothing, the 422 stands.
 func (c *Client[T, S]) settleInvalid(ctx context.Context, key client.ObjectKey, on identity, answer T, d *change[S], t *tally, invalid error) error {
 	if c.hasLiveReader() {
 		live, err := c.readLive(ctx, key)
@@ -39,7 +39,7 @@ func (c *Client[T, S]) settleInvalid(ctx context.Context, key client.ObjectKey, 
 	if d.found.null {
 		return invalid
 	}
-	patch, err := d.mergePatch(on.resourceVersion)
+	patch, err := d.fullPatch(on.resourceVersion)
 	if err != nil {
 		return fmt.Errorf("%s: building the patch: %w", c.describe(key), err)
 	}

@@ -408,6 +408,24 @@ func TestS63_A422OfAJSONPatchIsSettled(t *testing.T) {
 			t.Errorf("%v, %v after %d faults", err, of.Status.Conditions, fault.Hits())
 		}
 	})
+	t.Run("rule: a null inside of a list is kept, which a merge patch would drop", func(t *testing.T) {
+		w := newWire(t)
+		of := newKnob(t, w, func(s *v1.KnobStatus) {
+			s.Holder, s.Grip.Angle, s.Claims = ptr.To("me"), ptr.To(int64(1)), []v1.Claim{{Name: "a", Owner: ptr.To("x")}}
+		})
+		once := 0
+		fault := realserver.NewFault(func(r realserver.Request) bool {
+			if r.ContentType == string(types.JSONPatchType) {
+				once++
+			}
+			return once == 1
+		}, unprocessable)
+		through := &wire{WithWatch: server.Client(t, newScheme(t), fault.Wrap)}
+		knob, p := fetchKnob(t, through, of, entries...)
+		knob.Status.Claims[0].Note = "n"
+		requireFlush(t, func() (patcher.Result, error) { return p.Flush(t.Context()) }, patcher.ResultPatched)
+		requireStatus(t, rawStatus(t, w, of, "Knob"), `{"bytes":"0","holder":"me","grip":{"angle":1},"claims":[{"name":"a","note":"n","owner":"x","since":null}]}`)
+	})
 	t.Run("rule: where it cannot, the 422 stands", func(t *testing.T) {
 		w := newWire(t)
 		of := newKnob(t, w, func(s *v1.KnobStatus) { s.Holder = ptr.To("me") })

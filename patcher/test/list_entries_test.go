@@ -124,6 +124,18 @@ func TestS65_ListsAreWrittenEntryByEntry(t *testing.T) {
 			}
 		})
 	}
+	t.Run("rule: a null inside of an entry is kept, also where another object is written whole", func(t *testing.T) {
+		w := newWire(t)
+		of := newKnob(t, w, func(s *v1.KnobStatus) {
+			s.Holder, s.Bytes, s.Claims = ptr.To("me"), 5, []v1.Claim{{Name: "a", Owner: ptr.To("x")}}
+		})
+		knob, p := fetchKnob(t, w, of, patcher.PatchListEntries())
+		knob.Status.Claims[0].Note, knob.Status.Grip.Angle = "n", ptr.To(int64(1))
+		flush := func() (patcher.Result, error) { return p.Flush(t.Context()) }
+		requireOperations(t, w.during(func() { requireFlush(t, flush, patcher.ResultPatched, patcher.ResultUnchanged) }),
+			`add /status/grip {"angle":1}`, `test /status/claims/0/name "a"`, `add /status/claims/0/note "n"`)
+		requireStatus(t, rawStatus(t, w, of, "Knob"), `{"holder":"me","bytes":"5","grip":{"angle":1},"claims":[{"name":"a","owner":"x","since":null,"note":"n"}]}`)
+	})
 	t.Run("rule: an index is tested before it is used, and a list that is not as it was read is left alone", func(t *testing.T) {
 		// A cache that transforms what it holds hands out a list without its first entry.
 		w := newWire(t)
