@@ -22,6 +22,7 @@ type ownerDecl struct {
 	Fields, Conditions []string
 	Rebases            bool
 	Reads, Ignores     []string
+	Entries            []string
 	pos                token.Pos
 }
 
@@ -89,14 +90,14 @@ const ownerForm = "+" + ownerMarker + "=NAME,fields=a;b.c,conditions=Ready,reads
 
 func (f *ownerFaults) parse() (o ownerDecl) {
 	_, value, _ := strings.Cut(f.line.text, "=")
-	parts := strings.Split(value, ",")
+	parts := splitOutside(value, ',')
 	if o.Name = parts[0]; !ownerName.MatchString(o.Name) {
 		f.at(f.line.text, "%s: an owner needs a name that starts with a small letter, and has letters and digits: write %s", f.line.text, ownerForm)
 	}
 	seen := map[string]bool{}
 	for _, part := range parts[1:] {
 		name, list, ok := strings.Cut(part, "=")
-		values := strings.Split(list, ";")
+		values := splitOutside(list, ';')
 		if !ok || slices.Contains(values, "") {
 			f.at(part, "%q is no argument with values: write %s", part, ownerForm)
 			continue
@@ -110,6 +111,8 @@ func (f *ownerFaults) parse() (o ownerDecl) {
 			o.Fields = values
 		case "conditions":
 			o.Conditions = values
+		case "entries":
+			o.Entries = values
 		case "reads":
 			o.Rebases = true
 			if list != "none" {
@@ -118,7 +121,7 @@ func (f *ownerFaults) parse() (o ownerDecl) {
 		case "ignores":
 			o.Ignores = values
 		default:
-			f.at(part, "unknown argument %s: the arguments of an owner are fields, conditions, reads and ignores", name)
+			f.at(part, "unknown argument %s: the arguments of an owner are fields, conditions, entries, reads and ignores", name)
 		}
 	}
 	return o
@@ -126,8 +129,13 @@ func (f *ownerFaults) parse() (o ownerDecl) {
 
 // check compares what an owner declares with the kind.
 func (f *ownerFaults) check(k kind, o ownerDecl) {
-	if len(o.Fields)+len(o.Conditions) == 0 && !f.found {
-		f.at(f.line.text, "owner %s owns nothing: add fields= or conditions=", o.Name)
+	if len(o.Fields)+len(o.Conditions)+len(o.Entries) == 0 && !f.found {
+		f.at(f.line.text, "owner %s owns nothing: add fields=, conditions= or entries=", o.Name)
+	}
+	for _, text := range o.Entries {
+		if fault := f.badEntries(k, text); fault != "" {
+			f.at(text, "entries=%s: %s", text, fault)
+		}
 	}
 	for _, path := range o.Fields {
 		if fault := f.missing(k, path); fault != "" {
@@ -170,6 +178,88 @@ func (f *ownerFaults) unreadable(k kind, name string) string {
 		return ""
 	}
 	return f.missing(k, path)
+}
+
+// badEntries says why a text does not name entries of a list: parents[controllerName=example.com/gateway,parentRef].
+func (f *ownerFaults) badEntries(k kind, text string) string {
+	path, keys, found := strings.Cut(text, "[")
+	keys, closed := strings.CutSuffix(keys, "]")
+	if !found || !closed || keys == "" {
+		return "write the list and the members that tell its entries apart, as in parents[controllerName=example.com/gateway,parentRef]"
+	}
+	if fault := f.missing(k, path); fault != "" {
+		return fault
+	}
+	list, ok := f.typeAt(k, path).Underlying().(*types.Slice)
+	if !ok {
+		return path + " is not a list: name it in fields="
+	}
+	entry, ok := types.Unalias(deref(list.Elem())).Underlying().(*types.Struct)
+	if !ok {
+		return "the entries of " + path + " are not objects: name the list in fields="
+	}
+	fields := jsonFieldsOf(entry)
+	for _, key := range strings.Split(keys, ",") {
+		name, value, fixed := strings.Cut(key, "=")
+		t, ok := fields[name]
+		switch {
+		case !ok:
+			return fmt.Sprintf("the entries of %s have no member %q in JSON: they have %s", path, name, strings.Join(sortedKeys(fields), ", "))
+		case fixed && value == "":
+			return fmt.Sprintf("key %s has an empty value: write one, or leave the equals sign out", name)
+		case fixed && !isString(t):
+			return fmt.Sprintf("key %s has a value, and is not a string: leave the value out", name)
+		}
+	}
+	return ""
+}
+
+func isString(t types.Type) bool {
+	basic, ok := types.Unalias(deref(t)).Underlying().(*types.Basic)
+	return ok && basic.Info()&types.IsString != 0
+}
+
+// typeAt is the type of the field at a path that exists.
+func (f *ownerFaults) typeAt(k kind, path string) types.Type {
+	t := types.Type(k.status.Type())
+	for _, name := range strings.Split(path, ".") {
+		t = jsonFieldsOf(types.Unalias(deref(t)).Underlying().(*types.Struct))[name]
+	}
+	return types.Unalias(deref(t))
+}
+
+// splitOutside splits a text at a separator that is not in brackets.
+func splitOutside(text string, separator byte) []string {
+	var parts []string
+	depth, start := 0, 0
+	for i := range len(text) {
+		switch {
+		case text[i] == '[':
+			depth++
+		case text[i] == ']':
+			depth--
+		case text[i] == separator && depth == 0:
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// lists are the paths of the lists that the owner has entries of, and their texts.
+func (o ownerDecl) lists() map[string]string {
+	out := map[string]string{}
+	for _, text := range o.Entries {
+		path, _, _ := strings.Cut(text, "[")
+		out[path] = text
+	}
+	return out
+}
+
+// fixedValue reports whether a text of entries has a value for one of its keys.
+func fixedValue(text string) bool {
+	_, keys, _ := strings.Cut(text, "[")
+	return strings.Contains(keys, "=")
 }
 
 // missing says why a path does not lead to a field of the status.
@@ -237,6 +327,13 @@ func (f *ownerFaults) overlaps(others []ownerDecl, o ownerDecl) {
 				}
 			}
 		}
+		f.overlappingEntries(o, other, at)
+		f.overlappingEntries(other, o, at)
+		for path, text := range o.lists() {
+			if theirs, both := other.lists()[path]; both && (!fixedValue(text) || !fixedValue(theirs) || text == theirs) {
+				f.at(text, "entries of status.%s would belong to owner %s, and to owner %s in line %d: give one of the keys the value that each owner's entries have, as in controllerName=example.com/gateway", path, o.Name, other.Name, at)
+			}
+		}
 		for _, condition := range o.Conditions {
 			if slices.Contains(other.Conditions, condition) || other.writes("conditions") {
 				f.at(condition, "condition %s would belong to owner %s, and to owner %s in line %d: a condition has one owner", condition, o.Name, other.Name, at)
@@ -244,6 +341,17 @@ func (f *ownerFaults) overlaps(others []ownerDecl, o ownerDecl) {
 		}
 		if o.writes("conditions") && len(other.Conditions) > 0 {
 			f.at("conditions", "status.conditions would belong to owner %s, and some of it to owner %s in line %d: name the conditions of each", o.Name, other.Name, at)
+		}
+	}
+}
+
+// overlappingEntries reports entries of a list that another owner has as a whole.
+func (f *ownerFaults) overlappingEntries(one, other ownerDecl, at int) {
+	for path := range one.lists() {
+		for _, field := range other.Fields {
+			if related(path, field) {
+				f.at(path, "status.%s would belong to owner %s as a whole, and entries of it to owner %s, in line %d and in this one: a list is shared by entries of each, or has one owner", field, other.Name, one.Name, at)
+			}
 		}
 	}
 }

@@ -18,6 +18,9 @@ type Owner struct {
 	Name string
 	// Fields are the paths of the fields that it writes, in JSON names below the status, and Conditions the types of the conditions.
 	Fields, Conditions []string
+	// Entries are entries of lists that it writes, by the members that tell them apart: "parents[controllerName=example.com/gateway,parentRef]".
+	// Without a value, the entries that it has changed are its own.
+	Entries []string
 	// Rebases tells that the owner declares what it reads. Otherwise the whole object is its decision, and nothing is rebased.
 	Rebases bool
 	// Reads are what it decides on beside its own fields: "status.plan", "status.conditions[Ready]", "finalizers" and
@@ -30,8 +33,10 @@ type Owner struct {
 // ownership is an Owner whose paths are resolved.
 type ownership struct {
 	*Owner
-	fields []ownedField
-	reads  []read
+	fields  []ownedField
+	entries []ownedEntries
+	keys    map[*member][]*member
+	reads   []read
 	// ignored has the entries of Ignores.
 	ignored map[string]bool
 }
@@ -53,6 +58,13 @@ func resolveOwner(kind string, status reflect.Type, root *shape, o *Owner) *owne
 	out := &ownership{Owner: o, ignored: map[string]bool{}}
 	for _, f := range onceFieldsOf(kind, status, root, o.Fields) {
 		out.fields = append(out.fields, ownedField{f.path, f})
+	}
+	for _, text := range o.Entries {
+		e := resolveEntries(kind, status, root, text)
+		if out.keys == nil {
+			out.keys = map[*member][]*member{}
+		}
+		out.entries, out.keys[e.list.member] = append(out.entries, e), e.keys
 	}
 	for _, name := range o.Reads {
 		r := read{name: name}
@@ -113,16 +125,25 @@ func (f *ownedField) transplant(dst, src reflect.Value) {
 	f.made(dst).Set(value)
 }
 
-// transplantOwned gives dst, which shares nothing, what the owner writes, as it is in src. It takes over memory of src. Conditions keep
-// the order of dst, and new ones go last.
-func (c *Client[T, S]) transplantOwned(o *ownership, dst, src *S) {
+// transplantOwned gives dst, which shares nothing, what the owner writes, as it is in src. It takes over memory of src. Base is what src
+// was made of. Conditions and entries keep the order of dst, and new ones go last.
+func (c *Client[T, S]) transplantOwned(o *ownership, dst, base, src *S) error {
 	to, from := reflect.ValueOf(dst).Elem(), reflect.ValueOf(src).Elem()
 	for i := range o.fields {
 		o.fields[i].transplant(to, from)
 	}
-	if len(o.Conditions) == 0 {
-		return
+	for i := range o.entries {
+		if err := o.entries[i].transplant(to, reflect.ValueOf(base).Elem(), from); err != nil {
+			return err
+		}
 	}
+	if len(o.Conditions) > 0 {
+		c.transplantConditions(o, dst, src)
+	}
+	return nil
+}
+
+func (c *Client[T, S]) transplantConditions(o *ownership, dst, src *S) {
 	wanted := c.kind.readConditions(src)
 	present := c.kind.readConditions(dst)
 	conditions := make([]metav1.Condition, 0, len(present)+len(o.Conditions))
@@ -155,7 +176,9 @@ func (o *ownership) ownsCondition(conditionType string) bool {
 // checkOwned is a *NotOwnedError if base and status differ in more than what the owner writes.
 func (c *Client[T, S]) checkOwned(key client.ObjectKey, base, status *S) error {
 	mine := c.kind.statusCopy(base)
-	c.transplantOwned(c.owner, mine, c.kind.statusCopy(status))
+	if err := c.transplantOwned(c.owner, mine, base, c.kind.statusCopy(status)); err != nil {
+		return fmt.Errorf("%s: owner %s: %w", c.describe(key), c.owner.Name, err)
+	}
 	foreign, err := c.diff(mine, status)
 	switch {
 	case err != nil:

@@ -53,8 +53,11 @@ func (p *Patcher[T, S]) ontoLive(ctx context.Context, d *change[S], live T, t *t
 	}
 	status := c.kind.Status(live)
 	wanted := c.kind.statusCopy(status)
-	c.transplantOwned(c.owner, wanted, c.kind.statusCopy(&d.sent))
-	onto, err := c.diff(status, wanted)
+	err := c.transplantOwned(c.owner, wanted, &p.base.status, c.kind.statusCopy(&d.sent))
+	var onto *change[S]
+	if err == nil {
+		onto, err = c.diff(status, wanted)
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", p.describe(), err)
 	}
@@ -62,7 +65,7 @@ func (p *Patcher[T, S]) ontoLive(ctx context.Context, d *change[S], live T, t *t
 		p.takeRebased(live, live)
 		return ResultUnchanged, nil, nil
 	}
-	if part := p.changedPart(live); part != "" {
+	if part := p.changedPart(live, &d.sent); part != "" {
 		return "", nil, p.decisionChanged(live, part, t)
 	}
 	if err := c.checkWriteOnce(p.key(), status, &onto.sent, nil); err != nil {
@@ -88,7 +91,7 @@ func (p *Patcher[T, S]) decisionChanged(live T, part string, t *tally) error {
 }
 
 // changedPart names what has changed of that which the owner decided on; nothing, if it may be rebased.
-func (p *Patcher[T, S]) changedPart(live T) string {
+func (p *Patcher[T, S]) changedPart(live T, wanted *S) string {
 	o, base, now := p.client.owner, p.base, identityOf(live)
 	was := reflect.ValueOf(&base.status).Elem()
 	is := reflect.ValueOf(p.client.kind.Status(live)).Elem()
@@ -105,6 +108,12 @@ func (p *Patcher[T, S]) changedPart(live T) string {
 	for i := range o.fields {
 		if f := &o.fields[i]; !f.sameIn(was, is) {
 			return "its own status." + f.path
+		}
+	}
+	for i := range o.entries {
+		e := &o.entries[i]
+		if same, err := e.sameIn(was, reflect.ValueOf(wanted).Elem(), is); err != nil || !same {
+			return "its own entries of status." + e.list.path
 		}
 	}
 	for _, condition := range o.Conditions {

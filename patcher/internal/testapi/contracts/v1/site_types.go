@@ -32,6 +32,10 @@ type SiteStatus struct {
 	LastBackup string `json:"lastBackup,omitempty"`
 	// +optional
 	Tag string `json:"tag,omitempty"`
+	// Parents has an entry for each parent and controller, and no keys that the API server knows.
+	// +listType=atomic
+	// +optional
+	Parents []Parent `json:"parents,omitempty"`
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 }
@@ -49,6 +53,27 @@ type SiteBackup struct {
 	// +optional
 	SnapshotID string `json:"snapshotID,omitempty"`
 	Done       bool   `json:"done"`
+}
+
+// Parent is what one controller says of one parent.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type Parent struct {
+	ParentRef      ParentRef `json:"parentRef"`
+	ControllerName string    `json:"controllerName"`
+	// +optional
+	Note string `json:"note,omitempty"`
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ParentRef is a key of two members.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ParentRef struct {
+	Name string `json:"name"`
+	// +optional
+	Port *int32 `json:"port,omitempty"`
 }
 
 // Slots are for many owners.
@@ -124,6 +149,7 @@ type Slots struct {
 // +statuspatcher:owner=planner,fields=plan.id;phase;count,conditions=Planned,reads=none
 // +statuspatcher:owner=backup,fields=backup;lastBackup,conditions=BackupSafe,reads=status.plan.id;status.conditions[Planned]
 // +statuspatcher:owner=tagger,fields=tag,reads=finalizers;ownerReferences,ignores=labels;annotations;spec
+// +statuspatcher:owner=gateway,entries=parents[controllerName=example.com/gateway,parentRef],reads=none
 // +statuspatcher:owner=noter,fields=plan.note
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -469,6 +469,7 @@ func trimSiteStatus(base, status *v1.SiteStatus) {
 	patcher.Trim(&base.Backup, &status.Backup, patcher.EqualPointer(base.Backup, status.Backup))
 	patcher.Trim(&base.LastBackup, &status.LastBackup, base.LastBackup == status.LastBackup)
 	patcher.Trim(&base.Tag, &status.Tag, base.Tag == status.Tag)
+	patcher.Trim(&base.Parents, &status.Parents, patcher.EqualSliceFunc(base.Parents, status.Parents, equalParent))
 	patcher.Trim(&base.Slots, &status.Slots, patcher.EqualPointer(base.Slots, status.Slots))
 }
 
@@ -966,6 +967,150 @@ func (p *SiteTaggerStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)
 	p.patcher.OnFlushed(f)
 }
 
+// siteGatewayOwner is what owner gateway writes of the status of a Site, and what it decides on.
+var siteGatewayOwner = &patcher.Owner{
+	Name:    "gateway",
+	Entries: []string{"parents[controllerName=example.com/gateway,parentRef]"},
+	Rebases: true,
+}
+
+// SiteGatewayStatusClient reads objects of kind Site and hands out the patchers that write owner gateway's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type SiteGatewayStatusClient struct {
+	client *patcher.Client[*v1.Site, v1.SiteStatus]
+}
+
+// NewSiteGatewayStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewSiteGatewayStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *SiteGatewayStatusClient {
+	return &SiteGatewayStatusClient{client: patcher.NewOwnerClient(SiteKind, siteGatewayOwner, c, live, opts...)}
+}
+
+// Fetch reads the Site and captures the base that its status will be written against.
+// If the Site does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *SiteGatewayStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Site, *SiteGatewayStatusPatcher, error) {
+	p := &SiteGatewayStatusPatcher{}
+	site, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return site, p, nil
+}
+
+// For captures the base from a Site that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *SiteGatewayStatusClient) For(site *v1.Site) (*SiteGatewayStatusPatcher, error) {
+	p := &SiteGatewayStatusPatcher{}
+	if err := c.client.For(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *SiteGatewayStatusClient) ForItems(items []v1.Site) ([]*SiteGatewayStatusPatcher, error) {
+	patchers := make([]*SiteGatewayStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Site into site, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *SiteGatewayStatusClient) Get(ctx context.Context, key client.ObjectKey, site *v1.Site, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, site, opts...)
+}
+
+// Flush writes what changed in Status since site was read, in one request under the optimistic lock, for any Site that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *SiteGatewayStatusClient) Flush(ctx context.Context, site *v1.Site) (patcher.Result, error) {
+	return c.client.Flush(ctx, site)
+}
+
+// Patcher is For for a Site that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *SiteGatewayStatusClient) Patcher(site *v1.Site) (*SiteGatewayStatusPatcher, error) {
+	p := &SiteGatewayStatusPatcher{}
+	if err := c.client.Patcher(site, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Site live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *SiteGatewayStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Site of the current attempt. It
+// returns the Site that landed.
+func (c *SiteGatewayStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Site, *SiteGatewayStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Site, patcher.Result, error) {
+	p := &SiteGatewayStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(site *v1.Site) error { return mutate(site, p) }, opts...)
+}
+
+// SiteGatewayStatusPatcher writes owner gateway's part of the status of one Site, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type SiteGatewayStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Site, v1.SiteStatus]
+}
+
+// Object returns the Site that was fetched. Change its Status in place, then Flush.
+func (p *SiteGatewayStatusPatcher) Object() *v1.Site { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *SiteGatewayStatusPatcher) Observed() *v1.SiteStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *SiteGatewayStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *SiteGatewayStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *SiteGatewayStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *SiteGatewayStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Site and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *SiteGatewayStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Site) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Site live into the patcher and its object. Unsaved edits are discarded.
+func (p *SiteGatewayStatusPatcher) Refresh(ctx context.Context) error { return p.patcher.Refresh(ctx) }
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *SiteGatewayStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *SiteGatewayStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *SiteGatewayStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Site)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *SiteGatewayStatusPatcher) OnFlushed(f func(before, after *v1.SiteStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
 // siteNoterOwner is what owner noter writes of the status of a Site, and what it decides on.
 var siteNoterOwner = &patcher.Owner{
 	Name:   "noter",
@@ -1137,7 +1282,18 @@ type (
 		Backup     *v1.SiteBackup     `json:"backup,omitempty"`
 		LastBackup string             `json:"lastBackup,omitempty"`
 		Tag        string             `json:"tag,omitempty"`
+		Parents    []v1.Parent        `json:"parents,omitempty"`
 		Slots      *v1.Slots          `json:"slots,omitempty"`
+	}
+	runStatuspatcherGenForParent = struct {
+		ParentRef      v1.ParentRef       `json:"parentRef"`
+		ControllerName string             `json:"controllerName"`
+		Note           string             `json:"note,omitempty"`
+		Conditions     []metav1.Condition `json:"conditions,omitempty"`
+	}
+	runStatuspatcherGenForParentRef = struct {
+		Name string `json:"name"`
+		Port *int32 `json:"port,omitempty"`
 	}
 )
 
@@ -1145,6 +1301,8 @@ var (
 	_ runStatuspatcherGenForOrderStatus = v1.OrderStatus{}
 	_ runStatuspatcherGenForPlan        = v1.Plan{}
 	_ runStatuspatcherGenForSiteStatus  = v1.SiteStatus{}
+	_ runStatuspatcherGenForParent      = v1.Parent{}
+	_ runStatuspatcherGenForParentRef   = v1.ParentRef{}
 )
 
 // equalOrderStatus reports whether a and b are the same; equal means equal JSON.
@@ -1177,5 +1335,20 @@ func equalSiteStatus(a, b *v1.SiteStatus) bool {
 		patcher.EqualPointer(a.Backup, b.Backup) &&
 		a.LastBackup == b.LastBackup &&
 		a.Tag == b.Tag &&
+		patcher.EqualSliceFunc(a.Parents, b.Parents, equalParent) &&
 		patcher.EqualPointer(a.Slots, b.Slots)
+}
+
+// equalParent reports whether a and b are the same; equal means equal JSON.
+func equalParent(a, b *v1.Parent) bool {
+	return equalParentRef(&a.ParentRef, &b.ParentRef) &&
+		a.ControllerName == b.ControllerName &&
+		a.Note == b.Note &&
+		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition)
+}
+
+// equalParentRef reports whether a and b are the same; equal means equal JSON.
+func equalParentRef(a, b *v1.ParentRef) bool {
+	return a.Name == b.Name &&
+		patcher.EqualPointer(a.Port, b.Port)
 }
