@@ -32,11 +32,11 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if live == nil {
 		panic("statuspatcher: the live reader of " + kind.Name + " is nil: pass mgr.GetAPIReader(), or patcher.NoLiveReader where only Flush is used")
 	}
-	if observer, ok := c.(kindObserver); ok {
-		observer.ObserveKind(kind)
-	}
 	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
 		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
+	}
+	if observer, ok := c.(kindObserver); ok {
+		observer.ObserveKind(kind)
 	}
 	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: kind.statusShape(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {

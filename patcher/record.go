@@ -42,7 +42,11 @@ func Record[V any, T client.Object, S any](ctx context.Context, p *Patcher[T, S]
 	if err != nil {
 		err = &NotRecordedError{Kind: p.client.kind.Name, Key: p.key(), Path: path, Value: w.field.text(w.value), Existing: r.existing, Reason: err}
 	}
-	_, err = p.client.end(ctx, p.key(), t, ResultPatched, err)
+	result := ResultPatched
+	if t.attempts == 0 {
+		result = ResultUnchanged // it was there already
+	}
+	_, err = p.client.end(ctx, p.key(), t, result, err)
 	return err
 }
 
