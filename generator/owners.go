@@ -99,7 +99,7 @@ func (f *ownerFaults) parse() (o ownerDecl) {
 		name, list, ok := strings.Cut(part, "=")
 		values := splitOutside(list, ';')
 		if !ok || slices.Contains(values, "") {
-			f.at(part, "%q is no argument with values: write %s", part, ownerForm)
+			f.at(part, "argument %q has no values: write %s", part, ownerForm)
 			continue
 		}
 		if seen[name] {

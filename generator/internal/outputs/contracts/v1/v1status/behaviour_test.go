@@ -23,7 +23,7 @@ func newDeed(t *testing.T, status *v1.DeedStatus) (client.Client, client.ObjectK
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(deed).WithStatusSubresource(deed).Build(), client.ObjectKeyFromObject(deed)
 }
 
-// A status that is a nil pointer has no values yet, and is no way to lose them.
+// A status that is a nil pointer has no values yet, and does not remove those that the base has.
 func TestWriteOnceBehindAPointer(t *testing.T) {
 	c, key := newDeed(t, nil)
 	deed, p, err := NewDeedStatusClient(c, c).Fetch(t.Context(), key)
