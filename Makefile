@@ -80,6 +80,13 @@ oldest-go: ## Build and vet the libraries with the oldest Go that they support, 
 	  GOTOOLCHAIN=$$version go vet -C $$module ./...; \
 	done
 
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities that the code reaches, in every module. Reads https://vuln.go.dev.
+	@failed=; for module in $(MODULES); do \
+	  echo "govulncheck $$module"; (cd $$module && GOWORK=off go run $(GOVULNCHECK) ./...) || failed="$$failed $$module"; \
+	done; [ -z "$$failed" ] || { echo "vulnerabilities, or no check:$$failed" >&2; exit 1; }
+
 .PHONY: explore
 explore: ## Explore all schedules of the example's largest model, which takes minutes.
 	go test -C examples ./database-operator/exploration -run '^TestDatabaseReconciler$$' -v -timeout 30m -whole

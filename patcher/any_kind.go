@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,6 +41,9 @@ type anyClient interface {
 	statuses(from, to baseKey) (fromJSON, toJSON any, ok bool)
 	// isUnchanged reports whether lockedPatch would have nothing to write.
 	isUnchanged(obj client.Object) (bool, error)
+	// hasEmptyStatus reports whether the status is the zero value. Then it need not be stored at all, and an Update stores the zeros that are
+	// required.
+	hasEmptyStatus(obj client.Object) bool
 	// lockedPatch returns the request that writes what differs between that base and the object's status, or nil if
 	// nothing does. The error is an ErrNoBase if the base is not remembered.
 	lockedPatch(obj client.Object) (client.Patch, error)
@@ -113,6 +117,10 @@ func (c *Client[T, S]) isUnchanged(obj client.Object) (bool, error) {
 		return false, c.noBase(obj.(T), nil)
 	}
 	return c.equalStatus(&b.status, c.kind.Status(obj.(T)))
+}
+
+func (c *Client[T, S]) hasEmptyStatus(obj client.Object) bool {
+	return reflect.ValueOf(c.kind.Status(obj.(T))).Elem().IsZero()
 }
 
 func (c *Client[T, S]) lockedPatch(obj client.Object) (client.Patch, error) {

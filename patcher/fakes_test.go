@@ -25,6 +25,13 @@ func newCell(i int) *v1.Cell {
 	}}
 }
 
+// newCellWithStatus is a cell whose status was written before.
+func newCellWithStatus(i int) *v1.Cell {
+	cell := newCell(i)
+	cell.Status.Tier = "gold"
+	return cell
+}
+
 // newFake is a fake client that holds cells.
 func newFake(t testing.TB, cells ...*v1.Cell) client.WithWatch {
 	t.Helper()

@@ -48,7 +48,7 @@ func Wrap(c client.Client, mode Mode, kinds ...AnyKind) *WrappedClient {
 	if mode != Report && mode != Lock && mode != Refuse {
 		panic(fmt.Sprintf("statuspatcher: Wrap was given mode %d: pass patcher.Report, patcher.Lock or patcher.Refuse", mode))
 	}
-	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport(), own: newOwnWrites(), successors: newSuccessors()}
+	return &WrappedClient{Client: c, live: NoLiveReader, mode: mode, kinds: bindKinds(c, NoLiveReader, kinds), report: newReport(), own: newOwnWrites(), successors: newSuccessors(), overtaken: newOvertaken()}
 }
 
 // NewClientFunc returns what the NewClient option of a manager takes: the client that the manager would have had, wrapped.
@@ -79,6 +79,7 @@ type WrappedClient struct {
 	own     *ownWrites
 	// successors are versions that a write of metadata or spec led to.
 	successors *successors
+	overtaken  *overtaken
 }
 
 // With returns a copy of the client that has the options; the client itself stays as it is. Both share what they remember and

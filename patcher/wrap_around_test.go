@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/statuspatcher/statuspatcher/patcher"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
@@ -43,7 +44,7 @@ func TestWrap_AmongOtherClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &sent{}
-			bare := s.recording(newFake(t, newCell(0)))
+			bare := s.recording(newFake(t, newCellWithStatus(0)))
 			c, key := around(bare), client.ObjectKeyFromObject(newCell(0))
 			cell, other := &v1.Cell{}, &v1.Cell{}
 			mustNot(t, c.Get(t.Context(), key, cell))
@@ -69,6 +70,20 @@ func TestWrap_AmongOtherClients(t *testing.T) {
 				t.Errorf("control: a patch of the newest version left the status %+v", other.Status)
 			}
 		})
+	}
+}
+
+// The place of a write is in the operator, also if a helper of controller-runtime makes it.
+func TestWrap_PlaceOfCreateOrPatch(t *testing.T) {
+	w := patcher.Wrap(newFake(t, newCell(0)), patcher.Report, v1status.Kinds()...)
+	cell := newCell(0)
+	_, err := controllerutil.CreateOrPatch(t.Context(), w, cell, func() error {
+		cell.Status.Phase = "Ready"
+		return nil
+	})
+	mustNot(t, err)
+	if report := w.Report(); len(report.Blind) != 1 || !strings.HasSuffix(report.Blind[0].Site.Function, ".TestWrap_PlaceOfCreateOrPatch") {
+		t.Errorf("the report is %v", report)
 	}
 }
 

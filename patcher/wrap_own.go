@@ -15,8 +15,9 @@ import (
 // several requests that are all made of the version that it read, such as the conditions, then a finalizer, then the rest of the
 // status. The lock of that version would make the second request conflict with the first, each time.
 //
-// Only writes that the API server made under a lock are followed: then nobody else wrote between the two versions. And only those of
-// one reconcile, which knows what it has written itself. Two writers that share any other context may not know of each other.
+// Only writes between whose two versions nobody else wrote are followed: those that the API server made under a lock, and those of metadata
+// or spec whose answer holds what was sent, and the status that was read. And only those of one reconcile, which knows what it has written
+// itself. Two writers that share any other context may not know of each other.
 type ownWrites struct {
 	mu    sync.Mutex
 	steps recent[stepKey, step]
@@ -58,6 +59,16 @@ func (o *ownWrites) follow(written stepKey, lock string, next step) {
 	}
 }
 
+// read notes that a reconcile has read a version again, from a cache that lags behind its own writes. What it decides from now on knows
+// nothing of them.
+func (o *ownWrites) read(reconcile types.UID, key stepKey) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if next, ok := o.steps.get(key); ok && next.reconcile == reconcile {
+		o.steps.delete(key)
+	}
+}
+
 // last returns the newest version that the writes of a reconcile led to from the key's, and the UID of the object. It is the key's own
 // version if there were none.
 func (o *ownWrites) last(reconcile types.UID, key stepKey) (stepKey, types.UID) {
@@ -90,14 +101,65 @@ func (w *WrappedClient) reconcileOf(ctx context.Context) types.UID {
 	return w.options.reconcileID(ctx)
 }
 
-// follow remembers a write that was made of an object of the version before, and is stored in obj.
-func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.Object, before string, r request) {
-	written := stepKey{kind.kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
-	w.own.follow(written, r.lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
-	if w.mode == Lock && !r.ofStatus {
-		written.resourceVersion = before
-		w.successors.put(written, obj)
+// A sentObject is what is needed of an object before a write that the answer replaces.
+type sentObject struct {
+	resourceVersion string
+	generation      int64
+	// content is set for a write without a lock, within a reconcile that is known.
+	content content
+	hashed  bool
+}
+
+func (w *WrappedClient) beforeWrite(ctx context.Context, obj client.Object, r request) sentObject {
+	sent := sentObject{resourceVersion: obj.GetResourceVersion(), generation: obj.GetGeneration()}
+	if w.mode == Lock && !r.ofStatus && r.lock == "" && !isNoVersion(sent.resourceVersion) && w.remembers(obj) && w.reconcileOf(ctx) != "" {
+		sent.content, sent.hashed = contentHash(obj)
 	}
+	return sent
+}
+
+// follow remembers a write that is stored in obj.
+func (w *WrappedClient) follow(ctx context.Context, kind *boundKind, obj client.Object, sent sentObject, r request) {
+	written := stepKey{kind.kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
+	before := written
+	before.resourceVersion = sent.resourceVersion
+	if !r.ofStatus && w.mode == Lock {
+		w.successors.put(before, obj)
+	}
+	if !r.ofStatus && r.lock == "" && !isNoVersion(sent.resourceVersion) {
+		same, known := kind.sameStatus(before, written, obj.GetUID())
+		if known && !same || r.onlyMetadata && obj.GetGeneration() != sent.generation {
+			w.overtaken.add(written, obj)
+		}
+		if same && sent.isStoredIn(obj) { // nobody else changed anything in between
+			r.lock = sent.resourceVersion
+		}
+	}
+	w.own.follow(written, r.lock, step{w.reconcileOf(ctx), obj.GetUID(), obj.GetResourceVersion()})
+}
+
+// isStoredIn reports whether obj, the answer to the write, has the content that was sent.
+func (s sentObject) isStoredIn(obj client.Object) bool {
+	if !s.hashed {
+		return false
+	}
+	stored, ok := contentHash(obj)
+	return ok && stored == s.content
+}
+
+// read notes that an object was read: what is decided on it now is decided on its version.
+func (w *WrappedClient) read(ctx context.Context, obj client.Object) {
+	key := stepKey{w.kinds.ofType(obj).kind, client.ObjectKeyFromObject(obj), obj.GetResourceVersion()}
+	w.overtaken.read(key, obj)
+	if reconcile := w.reconcileOf(ctx); reconcile != "" {
+		w.own.read(reconcile, key)
+	}
+}
+
+// sameStatus reports whether the status was the same in two versions. Both must be remembered for that to be known.
+func (k *boundKind) sameStatus(from, to stepKey, uid types.UID) (same, known bool) {
+	before, after, known := k.client.statuses(from.base(uid), to.base(uid))
+	return known && reflect.DeepEqual(before, after), known
 }
 
 // lockFor returns the version to lock a blind patch to: that of its object, or a newer one that it is as good as made of: one that has the

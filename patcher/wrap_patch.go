@@ -18,6 +18,8 @@ type patchContent struct {
 	class BlindClass
 	// locked: the API server checks a resourceVersion. empty: there is nothing to change. status: it writes something of the status.
 	locked, empty, status bool
+	// onlyMetadata: it writes nothing beside metadata and status.
+	onlyMetadata bool
 	// lock is that version, for a merge patch.
 	lock string
 }
@@ -47,9 +49,22 @@ func mergeContent(data []byte) patchContent {
 	}
 	content.lock = versionIn(body["metadata"])
 	content.locked = content.lock != ""
-	_, content.status = body["status"]
 	content.empty = string(bytes.TrimSpace(data)) == "{}"
+	_, content.status = body["status"]
+	delete(body, "metadata")
+	delete(body, "status")
+	content.onlyMetadata = len(body) == 0
 	return content
+}
+
+// ofAnotherBase reports whether a patch has the version of its object only because it was made against a base of another version, as
+// client.MergeFrom does. A lock that the caller asked for is the version of the base.
+func ofAnotherBase(patch client.Patch, obj client.Object) bool {
+	probe := obj.DeepCopyObject().(client.Object)
+	const noVersion = "statuspatcher-probe"
+	probe.SetResourceVersion(noVersion)
+	data, err := patch.Data(probe)
+	return err == nil && patch.Type() == types.MergePatchType && mergeContent(data).lock == noVersion
 }
 
 // versionIn returns the resourceVersion in the JSON of an object's metadata, if that locks something.

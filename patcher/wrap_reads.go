@@ -15,8 +15,9 @@ import (
 // Get implements client.Reader.
 func (w *WrappedClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	err := w.Client.Get(ctx, key, obj, opts...)
-	if err == nil {
+	if err == nil && w.remembers(obj) {
 		w.capture(obj)
+		w.read(ctx, obj)
 	}
 	return err
 }
@@ -27,6 +28,7 @@ func (w *WrappedClient) List(ctx context.Context, list client.ObjectList, opts .
 	if err == nil && w.captures() && w.kinds.lists(list) && meta.LenList(list) <= maxBases {
 		_ = meta.EachListItem(list, func(item runtime.Object) error {
 			w.capture(item.(client.Object))
+			w.read(ctx, item.(client.Object))
 			return nil
 		})
 	}
@@ -61,20 +63,21 @@ func (w *WrappedClient) Patch(ctx context.Context, obj client.Object, patch clie
 	}
 	var options client.PatchOptions
 	options.ApplyOptions(opts)
-	request := request{dryRun: options.DryRun, lock: lockOf(obj, patch)}
+	request := requestOf(obj, patch)
+	request.dryRun = options.DryRun
 	return w.captureAnswer(ctx, obj, request, func() error { return w.Client.Patch(ctx, obj, patch, opts...) })
 }
 
-// lockOf returns the version that the API server compares for a merge patch of metadata or spec; empty if there is none.
-func lockOf(obj client.Object, patch client.Patch) string {
+// requestOf returns what is known of a patch of metadata or spec.
+func requestOf(obj client.Object, patch client.Patch) (r request) {
 	if patch.Type() != types.MergePatchType {
-		return ""
+		return r
 	}
 	content, err := contentOf(patch, obj)
 	if err != nil { // the client will return it
-		return ""
+		return r
 	}
-	return content.lock
+	return request{lock: content.lock, onlyMetadata: content.onlyMetadata}
 }
 
 // A request is what is known of a write before it is made.
@@ -84,18 +87,20 @@ type request struct {
 	lock string
 	// ofStatus: it writes the status, and otherwise metadata or spec.
 	ofStatus bool
+	// onlyMetadata: it writes neither spec nor what else is beside metadata and status.
+	onlyMetadata bool
 }
 
-// captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing, has the version of the object before it and need not be that version's
-// state.
+// captureAnswer makes a write and captures what the API server stored. The answer of a dry run, and of a write that stored nothing, has the
+// version of the object before it and need not be that version's state.
 func (w *WrappedClient) captureAnswer(ctx context.Context, obj client.Object, r request, write func() error) error {
-	before := obj.GetResourceVersion()
+	sent := w.beforeWrite(ctx, obj, r)
 	if err := write(); err != nil {
 		return err
 	}
-	if len(r.dryRun) == 0 && obj.GetResourceVersion() != before && w.remembers(obj) {
+	if len(r.dryRun) == 0 && obj.GetResourceVersion() != sent.resourceVersion && w.remembers(obj) {
 		w.capture(obj)
-		w.follow(ctx, w.kinds.ofType(obj), obj, before, r)
+		w.follow(ctx, w.kinds.ofType(obj), obj, sent, r)
 	}
 	return nil
 }

@@ -215,7 +215,7 @@ func isFunction(function, name string) bool {
 	return begins && (after == "" || strings.HasPrefix(after, ".func") || strings.HasPrefix(after, "-fm") || strings.HasPrefix(after, "[...]"))
 }
 
-// callSite is the innermost caller outside of this package and controller-runtime's clients.
+// callSite is the innermost caller outside of this package and controller-runtime.
 func callSite() Site {
 	var callers [32]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
@@ -230,5 +230,5 @@ func callSite() Site {
 // isPlumbing reports whether a function only hands requests on.
 func isPlumbing(function string) bool {
 	return strings.HasPrefix(function, "github.com/statuspatcher/statuspatcher/patcher.") ||
-		strings.HasPrefix(function, "sigs.k8s.io/controller-runtime/pkg/client") // with interceptor and fake
+		strings.HasPrefix(function, "sigs.k8s.io/controller-runtime/")
 }

@@ -55,6 +55,9 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		}
 		s.client.sendBlind(ctx, found)
 		return update()
+	case s.client.isOvertaken(kind, sent):
+		s.client.report.passed(PassedLocked)
+		return conflictOf(kind, sent)
 	case !s.client.captures() || !kind.kind.owns(sent) || !kind.client.isKnown(sent):
 		s.client.report.passed(PassedLocked)
 		return update()
@@ -65,7 +68,7 @@ func (s *wrappedStatus) Update(ctx context.Context, obj client.Object, opts ...c
 		// What cannot be compared is sent as it is: the Update has its own lock.
 		s.client.report.passed(PassedLocked)
 		return update()
-	case unchanged:
+	case unchanged && !kind.client.hasEmptyStatus(sent):
 		s.client.report.passed(PassedUnchanged)
 		return nil
 	case !s.client.options.patchUpdates || options.SubResourceBody != nil:
@@ -149,6 +152,9 @@ func (w *WrappedClient) decide(ctx context.Context, obj client.Object, patch cli
 	case content.class == "":
 		w.report.passed(PassedOtherFormat)
 		return decision{patch: patch}, nil
+	case content.locked && content.lock == obj.GetResourceVersion() && w.isOvertaken(kind, obj) && ofAnotherBase(patch, obj):
+		w.report.passed(PassedLocked)
+		return decision{}, conflictOf(kind, obj)
 	case content.locked:
 		w.report.passed(PassedLocked)
 		return decision{patch: patch, lock: content.lock}, nil

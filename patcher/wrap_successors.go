@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -79,11 +78,8 @@ func (w *WrappedClient) successorOf(kind *boundKind, obj client.Object, read ste
 	}
 	to := read
 	to.resourceVersion = newest.resourceVersion
-	before, after, ok := kind.client.statuses(read.base(newest.uid), to.base(newest.uid))
-	if !ok || !reflect.DeepEqual(before, after) {
-		return "", false
-	}
-	return newest.resourceVersion, true
+	same, _ := kind.sameStatus(read, to, newest.uid)
+	return newest.resourceVersion, same
 }
 
 // contentHash returns the hash of an object of a registered kind; ok is false if the object is not valid JSON.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -103,6 +104,17 @@ func (p *partsPatcher) lockedRest(ctx context.Context, set func(*v1.Cell)) error
 	return p.client.Patch(ctx, changed, client.MergeFromWithOptions(p.read, client.MergeFromWithOptimisticLock{}))
 }
 
+// lagging is a client whose reads return an old object.
+type lagging struct {
+	client.Client
+	old *v1.Cell
+}
+
+func (l lagging) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	l.old.DeepCopyInto(obj.(*v1.Cell))
+	return nil
+}
+
 type reconcileIDKey struct{}
 
 func inReconcile(ctx context.Context, id types.UID) context.Context {
@@ -171,8 +183,25 @@ func TestS77_AReconcileDoesNotConflictWithItself(t *testing.T) {
 		{"control: after a field inside of it", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.status(ctx, func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "mine"} }))
 		}, func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "other"} }, true},
-		{"control: after a finalizer that was written blindly, perhaps on a version that was never read", func(ctx context.Context, p *partsPatcher) {
+		{"rule: after a finalizer that was written blindly, whose answer has what was sent", func(ctx context.Context, p *partsPatcher) {
 			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), false},
+		{"rule: after an annotation that is new each time", func(ctx context.Context, p *partsPatcher) {
+			p.must(p.rest(ctx, func(c *v1.Cell) { c.Annotations = map[string]string{"seen": time.Now().String()} }))
+		}, setCounter(1), false},
+		{"control: the same by a context that several writers share", func(_ context.Context, p *partsPatcher) {
+			p.must(p.rest(t.Context(), addFinalizer))
+			p.ctxOfStatus = t.Context()
+		}, setCounter(1), true},
+		{"control: after another process wrote a status before a blind finalizer", func(ctx context.Context, p *partsPatcher) {
+			p.forge(func(s *v1.CellStatus) { s.Phase = "Theirs" })
+			p.must(p.rest(ctx, addFinalizer))
+		}, setCounter(1), true},
+		{"control: the reconcile has read the old version again, from a cache that lags", func(ctx context.Context, p *partsPatcher) {
+			old := p.read.DeepCopy()
+			p.must(p.conditions(ctx, "Mine"))
+			p.client.(*patcher.WrappedClient).Client = lagging{p.client.(*patcher.WrappedClient).Client, old}
+			p.must(p.client.Get(ctx, p.key, p.read))
 		}, setCounter(1), true},
 		{"control: after another process wrote the spec before a blind finalizer", func(ctx context.Context, p *partsPatcher) {
 			theirs(p.bed, newImage)
@@ -324,6 +353,142 @@ func TestS78_ACopyWithTheContentOfANewerVersionIsLockedToThat(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A write of metadata without a lock gives its object the newest version, whatever the caller decided on.
+func TestS79_AnObjectThatWasOvertaken(t *testing.T) {
+	mine := func(c *v1.Cell) { c.Status.Plan = &v1.Plan{ID: "mine"} }
+	label := func(c *v1.Cell) { c.Labels = map[string]string{"mine": "yes"} }
+	theirs := func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "theirs"} }
+	for _, row := range []struct {
+		name     string
+		write    func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error
+		foreign  bool
+		conflict bool
+	}{
+		{"rule: CreateOrPatch", createOrPatch, true, true},
+		{"control: CreateOrPatch, and nobody else wrote", createOrPatch, false, false},
+		{"rule: a patch against the base that was read", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Patch(ctx, cell, client.MergeFrom(base))
+		}, true, true},
+		{"rule: an Update", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, true, true},
+		{"rule: an Update, and somebody else wrote the spec", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			live := b.live()
+			newImage(live)
+			b.must(b.wire.Update(ctx, live))
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, false, true},
+		{"control: an Update, after a patch of the spec", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			newImage(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, false, false},
+		{"control: an Update, and nobody else wrote", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, false, false},
+		{"rule: a copy of the object", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			cell = cell.DeepCopy()
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, true, true},
+		{"control: a patch against a base of the newest version", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			newest := cell.DeepCopy()
+			mine(cell)
+			return c.Status().Patch(ctx, cell, client.MergeFromWithOptions(newest, client.MergeFromWithOptimisticLock{}))
+		}, true, false},
+		{"control: after the object was read again", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.must(c.Get(ctx, b.key, cell))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, true, false},
+		{"control: an object that another client has read, whose status then is not known", func(ctx context.Context, b *bed, c client.Client, _ *v1.Cell) error {
+			b.forge(func(s *v1.CellStatus) { s.Tier = "gold" })
+			cell := b.live()
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, false, false},
+		{"control: another object that was read later", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			other := &v1.Cell{}
+			b.must(c.Get(ctx, b.key, other))
+			mine(other)
+			return c.Status().Update(ctx, other)
+		}, true, false},
+		{"rule: the first object, after another one was read", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
+			base := cell.DeepCopy()
+			label(cell)
+			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.must(c.Get(ctx, b.key, &v1.Cell{}))
+			mine(cell)
+			return c.Status().Update(ctx, cell)
+		}, true, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBed(t)
+			c := client.Client(b.wrapped(patcher.Lock))
+			cell := &v1.Cell{}
+			b.must(c.Get(b.ctx, b.key, cell))
+			if row.foreign {
+				b.forge(theirs)
+			}
+			err := row.write(b.ctx, b, c, cell)
+			if apierrors.IsConflict(err) != row.conflict || !row.conflict && err != nil {
+				t.Errorf("%v, expected a conflict: %v", err, row.conflict)
+			}
+			if plan := b.live().Status.Plan; (plan == nil || plan.ID != "mine") != row.conflict {
+				t.Errorf("the server has the plan %+v", plan)
+			}
+		})
+	}
+}
+
+// createOrPatch decides on the object as it was read, before CreateOrPatch reads it. The other process may have written since.
+func createOrPatch(ctx context.Context, b *bed, c client.Client, read *v1.Cell) error {
+	cell := &v1.Cell{}
+	cell.Namespace, cell.Name = b.key.Namespace, b.key.Name
+	stale := lagging{c, read}
+	_, err := controllerutil.CreateOrPatch(ctx, struct {
+		client.Client
+	}{stale}, cell, func() error {
+		cell.Labels = map[string]string{"mine": "yes"}
+		cell.Status.Plan = &v1.Plan{ID: "mine"}
+		return nil
+	})
+	return err
 }
 
 // The contexts that a controller of controller-runtime passes to Reconcile are known.

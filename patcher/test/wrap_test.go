@@ -365,3 +365,25 @@ func TestS76_BlindWritersLoseNothing(t *testing.T) {
 		})
 	}
 }
+
+// The API server stores required fields of a status that is empty. A later patch may need them.
+func TestS71_AnUpdateOfAnEmptyStatusIsSent(t *testing.T) {
+	w := newWire(t)
+	of := newKnob(t, w, nil)
+	c := patcher.Wrap(w, patcher.Lock, v1status.Kinds()...)
+	knob := &v1.Knob{}
+	for range 2 { // as reconciles do
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(of), knob); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Status().Update(t.Context(), knob); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requireStatus(t, rawStatus(t, w, of, "Knob"), `{"bytes":"0","holder":null,"grip":{"angle":null}}`)
+	base := knob.DeepCopy()
+	knob.Status.Phase = "Ready"
+	if err := c.Status().Patch(t.Context(), knob, client.MergeFrom(base)); err != nil {
+		t.Errorf("a patch of a status that has its required fields: %v", err)
+	}
+}
