@@ -33,6 +33,7 @@ var imports = map[string]string{
 	"runtime":        "k8s.io/apimachinery/pkg/runtime",
 	"types":          "k8s.io/apimachinery/pkg/types",
 	"controller":     module + "/examples/database-operator/controller",
+	"executor":       module + "/examples/database-operator/executor",
 	"ctrlmetrics":    "sigs.k8s.io/controller-runtime/pkg/metrics",
 	"metrics":        module + "/patcher/metrics",
 	"patcher":        module + "/patcher",
@@ -76,6 +77,9 @@ var (
 	errTaken    error
 	server      *realserver.Server
 	cloud       http.Handler
+	machines    interface{ Create(ctx context.Context, key string) error }
+	snapshots   executor.Snapshots
+	backups     *v1status.BackupStatusPatcher
 )
 `
 

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/parser"
 	goscanner "go/scanner"
 	"go/token"
@@ -63,6 +64,8 @@ type collector struct {
 	wanted []wanted
 	// markers counts what was found, right or wrong, marked true or false.
 	markers int
+	// scanned are the packages whose markers were read.
+	scanned map[*loader.Package]bool
 	// broken tells that a type among those that were kept does not compile.
 	broken bool
 }
@@ -73,7 +76,8 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 	for _, err := range s.errors {
 		c.syntax(err)
 	}
-	m := &marked{fset: c.fset, faults: c.faults, registry: MarkerRegistry(), requests: requests{types: map[string]request{}}}
+	c.scanned[pkg] = true
+	m := &marked{fset: c.fset, faults: c.faults, registry: MarkerRegistry(), once: map[*ast.Field]token.Pos{}, owners: map[string][]token.Pos{}, requests: requests{types: map[string]request{}}}
 	for _, file := range s.files {
 		m.scanFile(file.File)
 	}
@@ -97,6 +101,7 @@ func (c *collector) markedKinds(pkg *loader.Package) {
 			delete(names, name)
 		}
 	}
+	m.withoutKind(names)
 	for name, pos := range names {
 		c.wanted = append(c.wanted, wanted{pkg: pkg, name: name, pos: c.fset.Position(pos), byPackage: pos == m.pack, markable: true})
 		c.prune.keepKind(s, name)
@@ -179,7 +184,7 @@ func (c *collector) noPackage(name, path string) {
 func (c *collector) resolve() []kind {
 	c.prune.finish()
 	checker := &loader.TypeChecker{}
-	r := &resolver{fset: c.fset, faults: c.faults, prune: c.prune}
+	r := &resolver{fset: c.fset, faults: c.faults, prune: c.prune, once: c.onceMarks()}
 	for _, pkg := range c.prune.inOrder() {
 		checker.Check(pkg)
 	}
@@ -189,6 +194,9 @@ func (c *collector) resolve() []kind {
 		if k, ok := r.resolve(w); ok {
 			out = append(out, k)
 		}
+	}
+	if len(out) == len(c.wanted) && !c.broken {
+		r.unusedOnce()
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func TestOutputIsTypeChecked(t *testing.T) {
 		{"another shape", "equal.go.tmpl", "{{.Shape}} = struct {", "{{.Shape}} = struct {\n\t\tExtra int", "cannot use v1."},
 		{"an operator that the type does not have", "equal.go.tmpl", "{{$term}}", "{{$term}} && a == *b", "mismatched types"},
 		{"an argument of the wrong type", "trim.go.tmpl", "{{.Equal}})", "1)", "cannot use 1"},
-		{"a name that is declared twice", "client.go.tmpl", "type {{.Name}}StatusClient", "type {{.Name}}StatusPatcher struct{}\n\ntype {{.Name}}StatusClient", "redeclared"},
+		{"a name that is declared twice", "client.go.tmpl", "type {{.Prefix}}StatusClient", "type {{.Prefix}}StatusPatcher struct{}\n\ntype {{.Prefix}}StatusClient", "redeclared"},
 		{"an import from nowhere", "file.go.tmpl", "\n)\n", "\n\t\"os\"\n)\n", `no type of os was loaded`},
 		{"a method that is not there", "kind.go.tmpl", "DeepCopyInto: (*{{.Status}}).DeepCopyInto", "DeepCopyInto: (*{{.Status}}).DeepCopyTo", "DeepCopyTo undefined"},
 		{"no Go", "trim.go.tmpl", "func ", "func func ", "expected 'IDENT'"},

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -13,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	modulepath "golang.org/x/mod/module"
@@ -230,14 +232,22 @@ func declare(fset *token.FileSet, file *ast.File, into map[string]token.Position
 // clashes finds names that would be declared twice.
 func (g *generation) clashes(t *target) {
 	by := map[string]kind{}
+	slices.SortFunc(t.kinds, func(a, b kind) int { return cmp.Compare(a.obj.Pos(), b.obj.Pos()) })
 next:
 	for _, k := range t.kinds {
 		name := k.obj.Name()
-		for _, made := range []string{name + "StatusClient", "New" + name + "StatusClient", name + "StatusPatcher"} {
+		var declared []string
+		for _, prefix := range k.prefixes() {
+			declared = append(declared, prefix+"StatusClient", "New"+prefix+"StatusClient", prefix+"StatusPatcher")
+		}
+		for _, made := range declared {
 			pos := g.fset.Position(k.obj.Pos())
 			if at, taken := t.declared[made]; taken {
 				g.faults.at(at, "%s is declared here, but it would be generated for %s, too: rename this one, or generate into another package with output:dir=", made, name)
-			} else if other, taken := by[made]; taken {
+			} else if other, taken := by[made]; taken && len(k.owners)+len(other.owners) > 0 {
+				g.faults.at(pos, "%s would be generated twice, for this type and for %s, of which at least one is for an owner: rename the owner", made, other.obj.Name())
+				continue next
+			} else if taken {
 				g.faults.at(pos, "%s would be generated twice, for this type and for %s.%s: generate each in a run of its own, into a different output:dir=", made, other.obj.Pkg().Path(), other.obj.Name())
 				continue next
 			}
@@ -263,6 +273,23 @@ func (g *generation) unreachable(t *target) {
 			case !importable(obj.Pkg(), t.importPath):
 				g.faults.at(pos, "package %s is internal, and %s cannot import it: choose an output:dir= beside it", obj.Pkg().Path(), t.importPath)
 			}
+		}
+		g.unreachableValues(t, k)
+	}
+}
+
+// unreachableValues finds write-once fields whose type the generated package could not name.
+func (g *generation) unreachableValues(t *target, k kind) {
+	for _, f := range k.writeOnce {
+		named, ok := types.Unalias(f.value).(*types.Named)
+		if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() == t.importPath {
+			continue
+		}
+		switch obj := named.Obj(); {
+		case !obj.Exported():
+			g.faults.at(g.fset.Position(f.pos), "%s, the type of the write-once field %s, is not exported, so package %s cannot use it: start its name with a capital letter, or generate with output:same", obj.Name(), f.path, t.importPath)
+		case !importable(obj.Pkg(), t.importPath):
+			g.faults.at(g.fset.Position(f.pos), "the write-once field %s has a type of the internal package %s, and %s cannot import it: choose an output:dir= beside it", f.path, obj.Pkg().Path(), t.importPath)
 		}
 	}
 }

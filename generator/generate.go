@@ -278,7 +278,7 @@ func (g *generation) module(m *module, foreign []string) error {
 			}
 		}
 	}
-	c := &collector{fset: g.fset, faults: g.faults, prune: newPruner(g.fset, m.path)}
+	c := &collector{fset: g.fset, faults: g.faults, prune: newPruner(g.fset, m.path), scanned: map[*loader.Package]bool{}}
 	if len(g.Types) > 0 {
 		c.namedKinds(pkgs, g.Types)
 	} else {

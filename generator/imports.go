@@ -31,7 +31,7 @@ var fixedImports = map[string]string{
 }
 
 // localNames are variables of the templates: an import of that name would be hidden where it is needed.
-var localNames = strings.Fields("a b after base before c condition conditionType ctx dst err f in key live mutate obj opts out p result src status")
+var localNames = strings.Fields("a b after base before c condition conditionType ctx dst err f in key live mint mutate obj opts out p result src status value")
 
 // imports names the types of other packages in one generated file, and collects the imports that this takes.
 type imports struct {

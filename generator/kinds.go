@@ -21,6 +21,10 @@ type kind struct {
 	observedGeneration bool
 	// namedConditions tells that the conditions are of a named slice type.
 	namedConditions bool
+	// writeOnce are the write-once fields of the status.
+	writeOnce []onceField
+	// owners are those that the markers of the kind declare.
+	owners []ownerDecl
 }
 
 // A resolver turns what is asked for into kinds, or says why it cannot be.
@@ -28,6 +32,8 @@ type resolver struct {
 	fset   *token.FileSet
 	faults *faults
 	prune  *pruner
+	// once are the markers of write-once fields.
+	once map[token.Pos]*onceMark
 }
 
 // resolve checks one kind. The order of the checks is that in which a reader would mend them.
@@ -68,7 +74,12 @@ func (r *resolver) resolve(w wanted) (kind, bool) {
 	case !s.promises(method{w.name, "DeepCopyObject"}):
 		r.faults.at(pos, "%s has no DeepCopyObject, so it is not a runtime.Object: %s", w.name, w.cure("add // +kubebuilder:object:root=true above it, and run controller-gen object"))
 	default:
-		return k, r.callable(w, obj, "DeepCopyObject") && r.status(w, &k, pos)
+		ok := r.callable(w, obj, "DeepCopyObject") && r.status(w, &k, pos)
+		if ok {
+			k.writeOnce = r.onceFields(k)
+			k.owners = r.owners(k, s.lines(w.name))
+		}
+		return k, ok
 	}
 	return kind{}, false
 }

@@ -8,20 +8,24 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/markers"
 )
 
-// generateMarker is the one marker there is.
+// generateMarker asks for the patcher of a kind, or of all kinds of a package.
 const generateMarker = "statuspatcher:generate"
 
 // MarkerRegistry holds the markers of Go source, with their help.
 func MarkerRegistry() *markers.Registry {
 	reg := &markers.Registry{}
 	for _, m := range []struct {
+		name    string
 		target  markers.TargetType
+		value   any
 		summary string
 	}{
-		{markers.DescribesPackage, "generates a status patcher for every kind in this package that has a status subresource."},
-		{markers.DescribesType, "generates a status patcher for this kind, or keeps it from being generated."},
+		{generateMarker, markers.DescribesPackage, false, "generates a status patcher for every kind in this package that has a status subresource."},
+		{generateMarker, markers.DescribesType, false, "generates a status patcher for this kind, or keeps it from being generated."},
+		{ownerMarker, markers.DescribesType, markers.RawArguments(nil), "declares one of several controllers that share the status of this kind, as in owner=backup,fields=backup;lastBackup,conditions=BackupSafe,reads=status.plan."},
+		{writeOnceMarker, describesField, struct{}{}, "makes this field of a status write-once: no write changes or removes its value while its parent exists."},
 	} {
-		def := markers.Must(markers.MakeDefinition(generateMarker, m.target, false))
+		def := markers.Must(markers.MakeDefinition(m.name, m.target, m.value))
 		if err := reg.Register(def); err != nil {
 			panic(err) // a table above that is wrong
 		}
@@ -29,6 +33,8 @@ func MarkerRegistry() *markers.Registry {
 	}
 	return reg
 }
+
+const describesField = markers.DescribesField
 
 // A line is one line of a comment that is a marker.
 type line struct {

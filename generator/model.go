@@ -26,6 +26,11 @@ type file struct {
 // A kindModel is what the templates are told of one kind.
 type kindModel struct {
 	Name, Article string
+	// Prefix is what the names of its client and patcher start with: that of the kind, and of the owner if they are an owner's.
+	Prefix string
+	// Owner is the one whose client and patcher these are; nil for those of the kind. Owners are the models of the kind's owners.
+	Owner  *ownerModel
+	Owners []*kindModel
 	// Object is the kind's type, StatusType its status's, and Status that of the field, which may be a pointer.
 	Object, StatusType, Status string
 	// Nilable tells that the status is a map or a slice.
@@ -35,6 +40,20 @@ type kindModel struct {
 	// Equal, Conditions and ObservedGeneration are expressions; the last two are empty for a kind without.
 	Equal, Conditions, ObservedGeneration string
 	Trims                                 []trim
+	WriteOnce                             []onceModel
+}
+
+// An ownerModel is what the templates are told of an owner.
+type ownerModel struct {
+	ownerDecl
+	// Var is the variable that declares the owner.
+	Var string
+}
+
+// A onceModel is what the templates are told of a write-once field.
+type onceModel struct {
+	// Path is of JSON names, Method what its methods are called after, and Type that of its value.
+	Path, Method, Type string
 }
 
 // A modeller makes the model of one file.
@@ -66,6 +85,7 @@ func (m *modeller) kind(k kind) *kindModel {
 	name := k.obj.Name()
 	out := &kindModel{
 		Name:          name,
+		Prefix:        name,
 		Article:       article(name),
 		Object:        m.imports.typeName(k.obj),
 		StatusType:    m.imports.typeName(k.status),
@@ -84,7 +104,33 @@ func (m *modeller) kind(k kind) *kindModel {
 	}
 	m.equality(k, out)
 	m.accessors(k, out)
+	for _, f := range k.writeOnce {
+		out.WriteOnce = append(out.WriteOnce, onceModel{Path: f.path, Method: f.method, Type: m.imports.spell(f.value)})
+	}
+	for _, o := range k.owners {
+		out.Owners = append(out.Owners, m.owner(k, out, o))
+	}
 	return out
+}
+
+// owner is the model of one owner's client and patcher: those of the kind, without what the owner does not write.
+func (m *modeller) owner(k kind, of *kindModel, o ownerDecl) *kindModel {
+	out := *of
+	out.Prefix, out.Owners = of.Name+upperFirst(o.Name), nil
+	out.Owner = &ownerModel{ownerDecl: o, Var: m.names.unexported(lowerFirst(of.Name) + upperFirst(o.Name) + "Owner")}
+	if len(o.Conditions) == 0 && !slices.Contains(o.Fields, "conditions") {
+		out.Conditions = ""
+	}
+	if !slices.Contains(o.Fields, "observedGeneration") {
+		out.ObservedGeneration = ""
+	}
+	out.WriteOnce = nil
+	for _, f := range of.WriteOnce {
+		if o.writes(f.Path) {
+			out.WriteOnce = append(out.WriteOnce, f)
+		}
+	}
+	return &out
 }
 
 func (m *modeller) equality(k kind, out *kindModel) {

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "generate the output tests again")
 
 // outputs are the runs that make the checked-in files below internal/outputs, each with a test of its own beside its output.
 var outputs = []Options{
-	{Dir: "internal/outputs", Paths: []string{"./fields/...", "./odd/...", "./shapes/...", "./versions/..."}},
+	{Dir: "internal/outputs", Paths: []string{"./contracts/...", "./fields/...", "./odd/...", "./shapes/...", "./versions/..."}},
 	{Dir: "internal/outputs", Paths: []string{"./same/..."}, OutputSame: true},
 	{Dir: "internal/outputs", Types: []string{"k8s.io/api/core/v1.Node", "k8s.io/api/core/v1.Pod", "k8s.io/api/apps/v1.Deployment"}, OutputDir: "foreign"},
 	{Dir: "internal/outputs", Paths: []string{"./header/..."}, HeaderFile: "header/boilerplate.go.txt", Year: "2026"},

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"strings"
@@ -30,15 +31,19 @@ type marked struct {
 	registry *markers.Registry
 	// count is how many markers there are.
 	count int
+	// once are the fields that are marked as write-once, with the place of the marker.
+	once map[*ast.Field]token.Pos
+	// owners are the types that declare owners, with the places of the markers.
+	owners map[string][]token.Pos
 	requests
 }
 
 // scanFile looks at every comment of a file: a marker in a place that nobody reads is an error, not silence.
 func (m *marked) scanFile(file *ast.File) {
-	owners := attach(file)
+	owners, fields := attach(file), fieldOwners(file)
 	for _, group := range file.Comments {
 		for _, comment := range group.List {
-			m.scanComment(file, owners, group, comment)
+			m.scanComment(file, owners, fields[group], group, comment)
 		}
 	}
 	for _, d := range file.Decls {
@@ -54,7 +59,7 @@ func (m *marked) scanFile(file *ast.File) {
 	}
 }
 
-func (m *marked) scanComment(file *ast.File, owners commented, group *ast.CommentGroup, comment *ast.Comment) {
+func (m *marked) scanComment(file *ast.File, owners commented, field *ast.Field, group *ast.CommentGroup, comment *ast.Comment) {
 	text, block := comment.Text, strings.HasPrefix(comment.Text, "/*")
 	offset := 0
 	for raw := range strings.Lines(text) {
@@ -68,17 +73,40 @@ func (m *marked) scanComment(file *ast.File, owners commented, group *ast.Commen
 		switch {
 		case verdict == none:
 		case verdict == misspelt:
-			m.fault(at, "%q looks like a misspelled marker of statuspatcher: write // +%s=%t", content, generateMarker, !strings.HasSuffix(strings.ToLower(content), "false"))
+			m.fault(at, "%q looks like a misspelled marker of statuspatcher: write // +%s", content, meantMarker(content))
 		case block:
 			m.fault(at, "a marker in a /* */ comment is not read: write // %s on a line of its own", content)
 		case group.Pos() < file.Package:
 			m.onPackage(content, at)
 		case owners.owner[group] != nil:
 			m.onType(owners.owner[group].Name.Name, content, at)
+		case field != nil:
+			m.onField(field, content, at)
 		default:
-			m.fault(at, "%s has no effect here: move it above the type declaration of a kind, or above the package clause for all kinds of the package", content)
+			m.noEffect(content, at)
 		}
 	}
+}
+
+// meantMarker is the marker that a misspelled one was meant to be.
+func meantMarker(content string) string {
+	if name, _, _ := strings.Cut(content, "="); meansWriteOnce(name) {
+		return writeOnceMarker
+	}
+	return fmt.Sprintf("%s=%t", generateMarker, !strings.HasSuffix(strings.ToLower(content), "false"))
+}
+
+// noEffect reports a marker in a place where nobody reads it.
+func (m *marked) noEffect(text string, pos token.Pos) {
+	if isOwner(text) {
+		m.fault(pos, "%s has no effect here: move it above the type declaration of a kind", text)
+		return
+	}
+	if name, _, _ := strings.Cut(text, "="); name == "+"+writeOnceMarker || meansWriteOnce(name) {
+		m.fault(pos, "%s has no effect here: move it above a field of the status of a kind", text)
+		return
+	}
+	m.fault(pos, "%s has no effect here: move it above the type declaration of a kind, or above the package clause for all kinds of the package", text)
 }
 
 func (m *marked) onPackage(text string, pos token.Pos) {
@@ -92,6 +120,10 @@ func (m *marked) onPackage(text string, pos token.Pos) {
 }
 
 func (m *marked) onType(name, text string, pos token.Pos) {
+	if isOwner(text) {
+		m.owners[name] = append(m.owners[name], pos)
+		return
+	}
 	generate, ok := m.value(text, pos, markers.DescribesType)
 	if !ok {
 		return
@@ -106,12 +138,16 @@ func (m *marked) onType(name, text string, pos token.Pos) {
 // value reads a marker.
 func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (generate, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
+	if name == "+"+writeOnceMarker || meansWriteOnce(name) || isOwner(text) {
+		m.noEffect(text, pos)
+		return false, false
+	}
 	if name != "+"+generateMarker && meansGenerate(name) {
 		m.fault(pos, "unknown marker %s: write // +%s=true, or =false above a kind", text, generateMarker)
 		return false, false
 	}
 	if name != "+"+generateMarker {
-		m.fault(pos, "unknown marker %s: the only marker is // +%s, with the value true, or above a kind false: remove this line", text, generateMarker)
+		m.fault(pos, "unknown marker %s: the markers are // +%s, with the value true, or above a kind false, // +%s above a field, and // +%s above a kind: remove this line", text, generateMarker, writeOnceMarker, ownerMarker)
 		return false, false
 	}
 	if !hasValue {
@@ -126,7 +162,7 @@ func (m *marked) value(text string, pos token.Pos, target markers.TargetType) (g
 	return parsed.(bool), true
 }
 
-// meansGenerate tells whether the name of a marker was meant to be that of the one marker there is: but for up to three slips, or with
+// meansGenerate tells whether the name of a marker was meant to be generateMarker: but for up to three slips, or with
 // the value behind something else than an equals sign, as in generate:true.
 func meansGenerate(name string) bool {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(" \t:.+", r) })

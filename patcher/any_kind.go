@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -13,9 +14,14 @@ import (
 type AnyKind interface {
 	// KindName returns the name that errors and metrics use: "Database".
 	KindName() string
+	// NewObject returns an empty object of the kind.
+	NewObject() client.Object
+	// WriteOnceFields returns the paths of the write-once fields, in JSON names below the status: "plan.id".
+	WriteOnceFields() []string
+	// CheckWriteOnce returns a *WriteOnceError if a write that turns before into after changes or removes the value of a write-once
+	// field. It is for test kits; patchers check by themselves.
+	CheckWriteOnce(before, after client.Object) error
 
-	// emptyObject returns an empty object.
-	emptyObject() client.Object
 	// owns reports whether obj has the Go type of this kind.
 	owns(obj client.Object) bool
 	// bind returns a Client whose types are known only at run time. It shares what is remembered of objects with all
@@ -48,7 +54,18 @@ type anyClient interface {
 // KindName implements AnyKind.
 func (k *Kind[T, S]) KindName() string { return k.Name }
 
-func (k *Kind[T, S]) emptyObject() client.Object { return k.New() }
+// NewObject implements AnyKind.
+func (k *Kind[T, S]) NewObject() client.Object { return k.New() }
+
+// WriteOnceFields implements AnyKind.
+func (k *Kind[T, S]) WriteOnceFields() []string { return slices.Clone(k.WriteOnce) }
+
+// CheckWriteOnce implements AnyKind.
+func (k *Kind[T, S]) CheckWriteOnce(before, after client.Object) error {
+	k.statusShape()
+	c := &Client[T, S]{kind: k}
+	return c.checkWriteOnce(client.ObjectKeyFromObject(after), k.Status(before.(T)), k.Status(after.(T)), nil)
+}
 
 func (k *Kind[T, S]) owns(obj client.Object) bool {
 	_, ok := obj.(T)

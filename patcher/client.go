@@ -15,6 +15,8 @@ type Client[T client.Object, S any] struct {
 	options options
 	shape   *shape
 	memory  *memory[S]
+	// owner is the owner whose fields alone are written; nil for all.
+	owner *ownership
 	// onlyCache makes an object that is not the cache's version outdated, where there is no live reader to ask.
 	onlyCache bool
 }
@@ -33,12 +35,31 @@ func NewClient[T client.Object, S any](kind *Kind[T, S], c client.Client, live c
 	if wrapped, ok := c.(interface{ unwrapped() client.Client }); ok {
 		c = wrapped.unwrapped() // what a StatusClient sends is checked, and it captures by itself
 	}
+	if observer, ok := c.(kindObserver); ok {
+		observer.ObserveKind(kind)
+	}
 	sc := &Client[T, S]{kind: kind, client: c, live: live, options: newOptions(opts), shape: kind.statusShape(), memory: kind.memories.of(c)}
 	if sc.options.rebase && !sc.hasLiveReader() {
 		panic("statuspatcher: RebaseOnConflict of " + kind.Name + " needs a live reader: pass mgr.GetAPIReader()")
 	}
 	return sc
 }
+
+// NewOwnerClient is NewClient for one owner of a status that several controllers share. Its patchers write what the owner declares, and
+// nothing else: a change to anything else is a *NotOwnedError, before any request. If the owner declares what it reads, a Flush that
+// conflicts reads live, and is written onto the live status if nothing has changed that the owner decided on. The owner must not be
+// changed afterwards.
+func NewOwnerClient[T client.Object, S any](kind *Kind[T, S], owner *Owner, c client.Client, live client.Reader, opts ...Option) *Client[T, S] {
+	sc := NewClient(kind, c, live, opts...)
+	if sc.owner = kind.ownership(owner); owner.Rebases && !sc.hasLiveReader() {
+		panic("statuspatcher: owner " + owner.Name + " of " + kind.Name + " needs a live reader to rebase: pass mgr.GetAPIReader()")
+	}
+	return sc
+}
+
+// kindObserver is a client that wants to know which kinds are used with it: the one of the test kit, which then demands what the
+// kinds promise.
+type kindObserver interface{ ObserveKind(kind AnyKind) }
 
 func (c *Client[T, S]) hasLiveReader() bool {
 	_, none := c.live.(noLiveReader)

@@ -21,6 +21,8 @@ type delta struct {
 	// entries are what the write does to the entries of a list that stays.
 	entries  []entryDelta
 	identity *member
+	// keys are what tells the entries apart in a list of owners, which is never replaced whole.
+	keys []*member
 	// member and value are where the text comes from, for a list, a map and free-form JSON that are written in parts.
 	member *member
 	value  reflect.Value
@@ -37,6 +39,8 @@ type deltas struct {
 type walk struct {
 	// byEntry: lists whose entries have an identity are written entry by entry.
 	byEntry bool
+	// keys are what tells the entries of a list apart that owners share.
+	keys map[*member][]*member
 	// settled: the object is an entry that was on the server whole, so zeros need not travel.
 	settled bool
 }
@@ -51,6 +55,8 @@ type found struct {
 	null bool
 	// entries: the write changes entries of lists.
 	entries bool
+	// keyed: some of them are of a list that owners share.
+	keyed bool
 	// whole: what changes is in an object of which it is not known whether it exists, and which is therefore sent whole.
 	whole bool
 }
@@ -71,6 +77,7 @@ func (d *deltas) addObject(m delta, inner deltas) {
 	}
 	d.null = d.null || inner.null
 	d.entries = d.entries || inner.entries
+	d.keyed = d.keyed || inner.keyed
 	d.whole = d.whole || inner.whole || inner.changed && !m.proved
 	m.object, m.members, m.travels = true, inner.members, !inner.changed
 	d.add(m)

@@ -47,6 +47,9 @@ func (c *Client[T, S]) change(base, status *S) (*change[S], error) {
 // deltas has one member, the status, unless base and status are the same.
 func (c *Client[T, S]) deltas(base, status *S) (d deltas, err error) {
 	d.byEntry = c.options.listEntries
+	if c.owner != nil {
+		d.keys = c.owner.keys
+	}
 	root := member{key: `"status":`, shape: c.shape, required: true}
 	was, is := reflect.ValueOf(base).Elem(), reflect.ValueOf(status).Elem()
 	if c.shape.kind != object || was.Kind() == reflect.Pointer {
@@ -70,7 +73,9 @@ func (c *Client[T, S]) equalMembers(base, status *S) func(*member) bool {
 
 // asJSONPatch reports whether the change is written as a JSON patch: where a merge patch cannot express it, and for
 // entries of lists. For those alone no object is replaced that may have fields that the Go type does not know.
-func (d *change[S]) asJSONPatch() bool { return d.found.null || d.found.entries && !d.found.whole }
+func (d *change[S]) asJSONPatch() bool {
+	return d.found.null || d.found.keyed || d.found.entries && !d.found.whole
+}
 
 // patch is the request that carries the change, locked to resourceVersion.
 func (d *change[S]) patch(resourceVersion string) (client.Patch, error) {
@@ -86,7 +91,7 @@ func (d *change[S]) fullPatch(resourceVersion string) (client.Patch, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case nulls:
+	case nulls || d.found.keyed: // a merge patch would replace the entries of other owners
 		return lockedJSONPatch(resourceVersion, &d.status, false)
 	}
 	return d.mergePatch(resourceVersion)

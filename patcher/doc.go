@@ -44,6 +44,11 @@
 // runs again. Retry is for a decision that depends on nothing but the object, such as adding an entry to a list: after a
 // conflict it reads the object live and runs mutate again. It never reads from the cache and never replays a diff.
 //
+// # Fields that are written once
+//
+// A field that is marked +statuspatcher:writeOnce holds an identity. No Flush or Retry changes or removes its value. Claim stores a
+// new value before a side effect uses it, and Record stores the ID that an external system has assigned, right after the side effect.
+//
 // # Errors, and what to return for each
 //
 // FlushOnReturn does all of this by itself. After a Flush or Retry of your own, return
@@ -53,6 +58,8 @@
 //   - ErrUnknownOutcome: the error. No response says whether the write was stored. If it was, the next reconcile sees it.
 //   - a NotFound: client.IgnoreNotFound(err). The object is gone.
 //   - ErrInvalidCondition: the error. Everything but that condition was written.
+//   - *NotRecordedError: delete the external resource that it names, and return the error.
+//   - *WriteOnceError: the error. The code would overwrite an identity, such as a plan ID.
 //   - ErrStaleBase, ErrPendingChanges, ErrNoBase, ErrNoLiveReader, ErrInsideMutate: the error. The code that calls the
 //     patcher has a mistake, and the text says which.
 //   - ErrNoStatusSubresource: the error. The CRD that is installed lacks the status subresource.

@@ -18,6 +18,8 @@ type entryDelta struct {
 	// test is the JSON of the identity of the entry that is there, which the server compares first; nil at the end of the
 	// list, where none is.
 	test []byte
+	// tests are the JSON of each key, in a list of owners.
+	tests [][]byte
 	// members are what changes inside.
 	members []delta
 	// text is an entry that is added.

@@ -76,6 +76,88 @@ func (e *ConflictError) Error() string {
 // Unwrap returns the API server's error.
 func (e *ConflictError) Unwrap() error { return e.err }
 
+// A WriteOnceError reports that a write would change or remove the value of a write-once field while the parent of the field
+// exists. Nothing was sent. It is a mistake in the code, or a decision that was made on a wrong state: keep the value that is
+// there. To start anew, remove the parent in a write of its own; to repair a value, pass AllowRewrite.
+type WriteOnceError struct {
+	// Kind and Key name the object, and Path the field, in JSON names: "plan.id".
+	Kind string
+	Key  client.ObjectKey
+	Path string
+	// Old is the value that was acknowledged, and New the one that was to take its place, empty for none. A value that is not
+	// a string is shown as JSON.
+	Old, New string
+}
+
+func (e *WriteOnceError) Error() string {
+	change := fmt.Sprintf("changed from %q to %q", e.Old, e.New)
+	switch {
+	case e.New == "":
+		change = fmt.Sprintf("removed, which is %q", e.Old)
+	case e.Old == "":
+		change = fmt.Sprintf("claimed while %q is pending in the object", e.New)
+	}
+	return fmt.Sprintf("%s %s: status.%s is written once and cannot be %s; nothing was written: keep the value, remove the field's parent in a write of its own, or pass patcher.AllowRewrite(%q)",
+		e.Kind, e.Key, e.Path, change, e.Path)
+}
+
+// Is reports whether target is a WriteOnceError of the same write.
+func (e *WriteOnceError) Is(target error) bool {
+	other, ok := target.(*WriteOnceError)
+	return ok && *e == *other
+}
+
+// A NotOwnedError reports that a patcher of one owner was asked to write what is not that owner's. Nothing was sent. Declare the field
+// or condition in the owner's marker, or leave it to the controller that owns it.
+type NotOwnedError struct {
+	// Kind and Key name the object, Owner the owner, and Path what it does not own, in JSON names: "plan.id", "conditions[Ready]".
+	Kind  string
+	Key   client.ObjectKey
+	Owner string
+	Path  string
+}
+
+func (e *NotOwnedError) Error() string {
+	return fmt.Sprintf("%s %s: owner %s does not own status.%s; nothing was written: leave it to its owner, or declare it in +statuspatcher:owner=%s above the kind",
+		e.Kind, e.Key, e.Owner, e.Path, e.Owner)
+}
+
+// Is reports whether target is a NotOwnedError of the same write.
+func (e *NotOwnedError) Is(target error) bool {
+	other, ok := target.(*NotOwnedError)
+	return ok && *e == *other
+}
+
+// A NotRecordedError reports that Record could not write the ID of an external resource, which therefore is referenced by
+// nothing: it is a duplicate, or its owner is gone. Delete the resource that Value names.
+type NotRecordedError struct {
+	// Kind and Key name the object, and Path the field, in JSON names: "snapshotID".
+	Kind string
+	Key  client.ObjectKey
+	Path string
+	// Value is the ID that was not recorded, and Existing the one that the field has, empty for none. A value that is not a
+	// string is shown as JSON.
+	Value, Existing string
+	// Reason says why; errors.Is and errors.As see it through the NotRecordedError.
+	Reason error
+}
+
+func (e *NotRecordedError) Error() string {
+	existing := ""
+	if e.Existing != "" {
+		existing = fmt.Sprintf(" (the field has %q)", e.Existing)
+	}
+	if errors.Is(e.Reason, ErrUnknownOutcome) {
+		return fmt.Sprintf("%s %s: %q may not have been recorded in status.%s%s: %v; read the object before you delete the external resource",
+			e.Kind, e.Key, e.Value, e.Path, existing, e.Reason)
+	}
+	return fmt.Sprintf("%s %s: %q was not recorded in status.%s%s: %v; nothing refers to the external resource: delete it",
+		e.Kind, e.Key, e.Value, e.Path, existing, e.Reason)
+}
+
+// Unwrap returns the Reason.
+func (e *NotRecordedError) Unwrap() error { return e.Reason }
+
 // stopError carries one of the sentinels with which Retry stops, and how long a requeue should wait.
 type stopError struct {
 	text         string

@@ -19,14 +19,25 @@ import (
 // stores something else, because it fills in defaults or prunes fields, the status is replaced by what it returned. If it
 // stores nothing new, the result is ResultUnchanged, and functions registered with OnFlushed are not called.
 //
-// Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; ErrInvalidCondition, after everything else
-// was written; ErrInsideMutate; ErrReplaced; ErrNoStatusSubresource; ErrUnknownOutcome; the API server's own, such as an
+// Errors: a *ConflictError if the object changed since it was read; ErrStaleBase; a *WriteOnceError, before any request, if a
+// write-once field would change, or a *NotOwnedError; ErrInvalidCondition, after everything else was written; ErrInsideMutate; ErrReplaced; ErrNoStatusSubresource; ErrUnknownOutcome; the API server's own, such as an
 // Invalid or a NotFound. On any error but ErrInvalidCondition, neither the object nor the base has changed, so the next Flush
 // still includes what was not written.
 //
 // Once the API server has refused the base, because the object changed, was replaced or is gone, later calls return the same
 // error without a request, until Refresh, or a Retry that succeeds.
-func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
+func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) { return p.flushAllowing(ctx, nil) }
+
+// FlushWith is Flush with options: AllowRewrite.
+func (p *Patcher[T, S]) FlushWith(ctx context.Context, opts ...FlushOption) (Result, error) {
+	allowed := newRetryOptions(opts).allowRewrite
+	if err := p.client.checkAllowed(p.key(), allowed); err != nil {
+		return "", err
+	}
+	return p.flushAllowing(ctx, allowed)
+}
+
+func (p *Patcher[T, S]) flushAllowing(ctx context.Context, rewrites []string) (Result, error) {
 	if err := p.client.mayWrite("Flush", p.obj); err != nil {
 		return "", err
 	}
@@ -34,7 +45,7 @@ func (p *Patcher[T, S]) Flush(ctx context.Context) (Result, error) {
 		return ResultUnchanged, nil
 	}
 	t := p.client.begin(OperationFlush)
-	result, err := p.flush(ctx, &t)
+	result, err := p.flush(ctx, rewrites, &t)
 	if err == nil {
 		err = p.problem()
 	}
@@ -48,7 +59,7 @@ func (p *Patcher[T, S]) isIdle() bool {
 	return p.client.options.observer == nil && len(p.problems) == 0 && p.client.kind.Equal(&p.base.status, p.status())
 }
 
-func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
+func (p *Patcher[T, S]) flush(ctx context.Context, rewrites []string, t *tally) (Result, error) {
 	d, err := p.client.diff(&p.base.status, p.status())
 	switch {
 	case err != nil:
@@ -59,6 +70,9 @@ func (p *Patcher[T, S]) flush(ctx context.Context, t *tally) (Result, error) {
 		return "", p.staleBase()
 	case p.refused != nil:
 		return "", p.refused
+	}
+	if err := p.client.checkContracts(p.key(), &p.base.status, d, rewrites); err != nil {
+		return "", err
 	}
 	before := p.base
 	result, err := p.write(ctx, d, t)
@@ -97,7 +111,11 @@ func (p *Patcher[T, S]) isInvalidStill() bool {
 func (p *Patcher[T, S]) write(ctx context.Context, d *change[S], t *tally) (Result, error) {
 	answer, err := p.client.writeStatus(ctx, p.key(), p.base.identity, d, t)
 	var conflict *ConflictError
-	if errors.As(err, &conflict) && p.client.options.rebase {
+	switch {
+	case !errors.As(err, &conflict):
+	case p.client.owner != nil && p.client.owner.Rebases:
+		return p.rebaseOwned(ctx, d, conflict, t)
+	case p.client.options.rebase:
 		return p.rebase(ctx, d, conflict, t)
 	}
 	if err != nil {

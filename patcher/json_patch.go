@@ -105,13 +105,14 @@ func (p *jsonPatch) member(d *delta) error {
 // inParts writes parts of a list, of a map or of free-form JSON, unless that takes too many operations, or more bytes than the list.
 func (p *jsonPatch) inParts(d *delta, atLeast int, parts func() error) error {
 	body, operations := len(p.body), p.operations
-	if d.member == nil || atLeast <= maxOperations {
+	replaceable := d.member != nil && d.keys == nil
+	if !replaceable || atLeast <= maxOperations {
 		if err := parts(); err != nil {
 			return err
 		}
 	}
 	few := atLeast <= maxOperations && p.operations-operations <= maxOperations
-	if d.member == nil || few && (d.entries == nil || len(p.body)-body <= smallList) {
+	if !replaceable || few && (d.entries == nil || len(p.body)-body <= smallList) {
 		return nil
 	}
 	whole, err := d.wholeText()
@@ -129,9 +130,20 @@ func (p *jsonPatch) entries(d *delta) error {
 	for i := range d.entries {
 		e := &d.entries[i]
 		p.path = p.path[:back]
-		if e.test == nil {
+		switch {
+		case e.tests != nil:
+			p.path = append(p.path, '/')
+			p.path = strconv.AppendInt(p.path, int64(e.index), 10)
+			for n, key := range d.keys {
+				if e.tests[n] != nil {
+					entry := p.step(key.key)
+					p.operation("test", e.tests[n])
+					p.path = p.path[:entry]
+				}
+			}
+		case e.test == nil:
 			p.path = append(p.path, "/-"...)
-		} else {
+		default:
 			p.path = append(p.path, '/')
 			p.path = strconv.AppendInt(p.path, int64(e.index), 10)
 			entry := p.step(d.identity.key)

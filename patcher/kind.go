@@ -36,20 +36,38 @@ type Kind[T client.Object, S any] struct {
 	// ObservedGeneration returns where in the status the observed generation is; nil for a kind without, and for a status
 	// that is a nil pointer.
 	ObservedGeneration func(*S) *int64
+	// WriteOnce are the paths of the write-once fields, in JSON names: "plan.id".
+	WriteOnce []string
 	// Make makes an empty status of a nil pointer; nil for a kind whose status is not a pointer.
 	Make func(*S)
 
-	once     sync.Once
-	shape    *shape
-	memories memories[S]
-	scratch  scratches[T]
-	deciding deciding
+	once       sync.Once
+	shape      *shape
+	onceFields []onceField
+	owners     sync.Map // *Owner to *ownership
+	memories   memories[S]
+	scratch    scratches[T]
+	deciding   deciding
 }
 
 // statusShape reads the status type, once for each kind.
 func (k *Kind[T, S]) statusShape() *shape {
-	k.once.Do(func() { k.shape = shapeOf(reflect.TypeFor[S]()) })
+	k.once.Do(func() {
+		k.shape = shapeOf(reflect.TypeFor[S]())
+		if len(k.WriteOnce) > 0 {
+			k.onceFields = onceFieldsOf(k.Name, reflect.TypeFor[S](), k.shape, k.WriteOnce)
+		}
+	})
 	return k.shape
+}
+
+// ownership resolves the paths of an owner, once.
+func (k *Kind[T, S]) ownership(o *Owner) *ownership {
+	if known, ok := k.owners.Load(o); ok {
+		return known.(*ownership)
+	}
+	known, _ := k.owners.LoadOrStore(o, resolveOwner(k.Name, reflect.TypeFor[S](), k.statusShape(), o))
+	return known.(*ownership)
 }
 
 // readConditions returns the conditions of status, which it does not change.

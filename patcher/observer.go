@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// An Observer receives an Observation of every Flush, Retry, PatchMetadata and PatchSpec when it has ended, on the goroutine
-// that called it. It must be safe for concurrent use.
+// An Observer receives an Observation of every Flush, Retry, PatchMetadata, PatchSpec, Claim and Record when it has ended, on the
+// goroutine that called it. It must be safe for concurrent use.
 type Observer interface {
 	// Observe gets the context of the call, which may be done, and what the call did.
 	Observe(ctx context.Context, o Observation)
@@ -43,6 +43,8 @@ const (
 	OperationRetry         Operation = "retry"          // Retry of a patcher or a StatusClient
 	OperationPatchMetadata Operation = "patch_metadata" // PatchMetadata
 	OperationPatchSpec     Operation = "patch_spec"     // PatchSpec
+	OperationClaim         Operation = "claim"          // Claim
+	OperationRecord        Operation = "record"         // Record
 )
 
 // An ErrorClass says what kind of error ended a call. There are few, so that it can be a metric's label.
@@ -51,7 +53,7 @@ type ErrorClass string
 const (
 	ErrorConflict ErrorClass = "conflict"  // the object changed; the next reconcile decides again
 	ErrorStopped  ErrorClass = "stopped"   // Retry stopped: replaced, deleting, another generation
-	ErrorMisuse   ErrorClass = "misuse"    // a mistake in the code or the CRD: a stale base, pending changes, an invalid condition
+	ErrorMisuse   ErrorClass = "misuse"    // a mistake in the code or the CRD: a stale base, pending changes, an invalid condition, a rewrite
 	ErrorGone     ErrorClass = "not_found" // the object does not exist
 	ErrorUnknown  ErrorClass = "unknown"   // sent, and no answer came back
 	ErrorCanceled ErrorClass = "canceled"  // the context ended before anything was sent
@@ -76,10 +78,14 @@ func classify(err error) ErrorClass {
 		}
 	}
 	var conflict *ConflictError
+	var once *WriteOnceError
+	var notOwned *NotOwnedError
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &once), errors.As(err, &notOwned):
+		return ErrorMisuse
 	case errors.As(err, &conflict):
 		return ErrorConflict
 	case apierrors.IsNotFound(err):

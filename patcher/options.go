@@ -1,7 +1,8 @@
 package patcher
 
 import (
-	"math/rand/v2"
+	"crypto/rand"
+	"encoding/binary"
 	"time"
 )
 
@@ -20,11 +21,19 @@ type options struct {
 }
 
 func newOptions(opts []Option) options {
-	o := options{clock: wallClock{}, jitter: rand.Float64}
+	o := options{clock: wallClock{}, jitter: random}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	return o
+}
+
+// random returns a number in [0, 1). It is drawn rarely, and from crypto/rand, since that is what the test kit seeds: a random pause then
+// is the same whenever a schedule is run again.
+func random() float64 {
+	var bits [8]byte
+	_, _ = rand.Read(bits[:]) // it never fails
+	return float64(binary.LittleEndian.Uint64(bits[:])>>11) / (1 << 53)
 }
 
 // RebaseOnConflict lets Flush survive a conflict that does not concern its decision, such as another controller's finalizer or
@@ -82,6 +91,7 @@ type retryOptions struct {
 	attempts             int
 	allowDeleting        bool
 	allowNewerGeneration bool
+	allowRewrite         []string
 }
 
 const defaultAttempts = 8
@@ -104,4 +114,14 @@ func AllowDeleting() RetryOption { return func(o *retryOptions) { o.allowDeletin
 // depend on nothing but the object that it is given.
 func AllowNewerGeneration() RetryOption {
 	return func(o *retryOptions) { o.allowNewerGeneration = true }
+}
+
+// A FlushOption configures one call of FlushWith. It is a RetryOption, too; of the options of Retry, only AllowRewrite means
+// something to a Flush.
+type FlushOption = RetryOption
+
+// AllowRewrite lets one call of FlushWith or Retry change or remove the values of these write-once fields, such as "plan.id".
+// It is for repairs: whatever used the old value still uses it.
+func AllowRewrite(paths ...string) RetryOption {
+	return func(o *retryOptions) { o.allowRewrite = append(o.allowRewrite, paths...) }
 }

@@ -3,6 +3,7 @@ package patcher
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -27,6 +28,8 @@ type Patcher[T client.Object, S any] struct {
 	problems []string
 	// stamped is the generation of another object to stamp; 0 for the object's own.
 	stamped int64
+	// unsure are the values of Claims whose outcome is unknown, by path: the next Claim sends the same one.
+	unsure map[string]reflect.Value
 	// first is the base of a patcher that shares it with nobody, so that a patcher is one allocation.
 	first base[S]
 }
@@ -73,6 +76,9 @@ func (p *Patcher[T, S]) Discard() { p.replaceStatus(&p.base.status) }
 
 // restart makes fresh, which nobody else holds, the base and the caller's object.
 func (p *Patcher[T, S]) restart(fresh T) {
+	if p.base != nil && p.base.identity.resourceVersion != fresh.GetResourceVersion() {
+		p.unsure = nil // what has landed is in fresh, and the rest never will
+	}
 	p.base = p.client.capture(fresh, new(base[S]))
 	p.client.remember(p.key(), p.base)
 	keepTypeMeta(p.obj, fresh)

@@ -30,6 +30,8 @@ func requeueAfter(err error) (delay time.Duration, quiet bool) {
 		return e.requeueAfter, true
 	case *stopError:
 		return e.requeueAfter, true
+	case *NotRecordedError:
+		return 0, false // whatever its reason is, somebody has to delete the external resource
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
 			return requeueAfter(inner)

@@ -212,6 +212,9 @@ func (r *retry[T, S]) attempt(ctx context.Context, obj T, b *base[S]) (landed la
 	if d == nil {
 		return landed, nil, nil
 	}
+	if err := r.client.checkContracts(r.key, &b.status, d, r.options.allowRewrite); err != nil {
+		return landed, nil, err
+	}
 	answer, err := r.client.writeStatus(ctx, r.key, b.identity, d, r.tally)
 	if err != nil {
 		errors.As(err, &refused)

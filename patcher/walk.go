@@ -62,6 +62,10 @@ func (m *member) diff(d *deltas, was, is reflect.Value) error {
 			return m.diffObject(d, was, is)
 		case m.shape.kind == dict && b.Len() > 0:
 			return m.diffDict(d, b, s)
+		case m.shape.kind == list && d.keys[m] != nil && b.Len() > 0 && s.Len() > 0:
+			if done, err := m.diffKeyed(d, d.keys[m], b, s); done || err != nil {
+				return err
+			}
 		case m.shape.kind == list && d.byEntry && b.Len() > 0 && s.Len() > 0:
 			if done, err := m.diffEntries(d, b, s); done || err != nil {
 				return err

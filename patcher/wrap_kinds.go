@@ -29,7 +29,7 @@ func bindKinds(c client.Client, live client.Reader, all []AnyKind) kinds {
 	k := kinds{client: c, byType: map[reflect.Type]*boundKind{}, byGroupKind: &groupKinds{known: map[schema.GroupKind]*boundKind{}}, byList: new(sync.Map)}
 	for _, kind := range all {
 		bound := &boundKind{kind: kind, client: kind.bind(c, live, nil)}
-		k.byType[reflect.TypeOf(kind.emptyObject())] = bound
+		k.byType[reflect.TypeOf(kind.NewObject())] = bound
 		k.byGroupKind.unresolved = append(k.byGroupKind.unresolved, bound)
 	}
 	return k
@@ -86,7 +86,7 @@ func (g *groupKinds) of(c client.Client, name schema.GroupKind) *boundKind {
 	defer g.mu.Unlock()
 	var unresolved []*boundKind
 	for _, bound := range g.unresolved {
-		if gvk := kindInScheme(c, bound.kind.emptyObject()); gvk.Empty() {
+		if gvk := kindInScheme(c, bound.kind.NewObject()); gvk.Empty() {
 			unresolved = append(unresolved, bound)
 		} else {
 			g.known[gvk.GroupKind()] = bound

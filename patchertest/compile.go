@@ -122,6 +122,10 @@ func compileController(catalog *sim.Catalog, c *Controller) (world.Controller, e
 // judge binds the invariants to the world's moments.
 func (e *explorer) judge(m *Model, cfg *world.Config) {
 	catalog := cfg.Catalog
+	for _, kind := range m.Kinds {
+		e.kinds.add(kind)
+	}
+	cfg.OnKind = e.kinds.add
 	cfg.OnCommit = func(w *world.World, at int) *world.Violation {
 		for _, invariant := range m.Invariants {
 			if invariant.commit == nil {
@@ -131,7 +135,7 @@ func (e *explorer) judge(m *Model, cfg *world.Config) {
 				return &world.Violation{Invariant: invariant.name, Detail: err.Error()}
 			}
 		}
-		return e.judgeDemands(newHistory(w, catalog, at+1).of(cfg), at)
+		return e.judgeDemands(newHistory(w, catalog, at+1).of(cfg, &e.kinds), at)
 	}
 	if slices.ContainsFunc(m.Invariants, func(i Invariant) bool { return i.always }) {
 		cfg.OnOutside = func(w *world.World) *world.Violation {
@@ -155,7 +159,7 @@ func (e *explorer) judge(m *Model, cfg *world.Config) {
 				return &world.Violation{Invariant: invariant.name, Detail: err.Error()}
 			}
 		}
-		return e.judgeDemands(newHistory(w, catalog, len(w.Server.Log())).of(cfg), -1)
+		return e.judgeDemands(newHistory(w, catalog, len(w.Server.Log())).of(cfg, &e.kinds), -1)
 	}
 	for _, invariant := range m.Invariants {
 		cfg.Probe = cfg.Probe || invariant.probe

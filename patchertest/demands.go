@@ -28,6 +28,7 @@ var demands = []demand{
 	{name: "NoLostWrites", commit: lostWrite},
 	{name: "ObservedGenerationWasRead", commit: generationAhead},
 	{name: "TransitionTimesAreTrue", commit: falseTransition},
+	{name: "WriteOnceFieldsAreKept", commit: rewrittenField},
 	{name: "FinalizersAwaitCleanup", commit: finalizerTooEarly},
 	{name: "NoDuplicateChildren", quiet: duplicateChildren},
 	{name: "NoErrorIsSwallowed", quiet: swallowedError},

@@ -87,6 +87,7 @@ type explorer struct {
 	clients world.Pool
 	crds    []*apiextensionsv1.CustomResourceDefinition
 
+	kinds      kinds     // generated kinds that the controllers use
 	deadline   time.Time // the end of the budget
 	part       schedule.Shard
 	tallies    map[string]world.Tally // of each controller, over all schedules

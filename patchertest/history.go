@@ -15,11 +15,12 @@ import (
 
 // History is every version of every object that was committed so far. Read it by Versions, Latest and Objects.
 type History struct {
-	w       *world.World
-	catalog *sim.Catalog
-	commits []sim.Commit
-	read    map[sim.Key]bool
-	kinds   []schema.GroupKind // that controllers of the model are For
+	w         *world.World
+	catalog   *sim.Catalog
+	commits   []sim.Commit
+	read      map[sim.Key]bool
+	kinds     []schema.GroupKind // that controllers of the model are For
+	generated *kinds             // generated kinds that controllers of the model use
 }
 
 func newHistory(w *world.World, catalog *sim.Catalog, upTo int) *History {
@@ -27,7 +28,8 @@ func newHistory(w *world.World, catalog *sim.Catalog, upTo int) *History {
 }
 
 // of adds the kinds of the model's controllers.
-func (h *History) of(cfg *world.Config) *History {
+func (h *History) of(cfg *world.Config, generated *kinds) *History {
+	h.generated = generated
 	for _, c := range cfg.Controllers {
 		if c.For != nil {
 			h.kinds = append(h.kinds, c.For.GVK.GroupKind())

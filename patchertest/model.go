@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/statuspatcher/statuspatcher/patcher"
 )
 
 // Model is what is explored: objects, controllers, foreign writers, and what must hold. The function given to Explore
@@ -29,6 +31,9 @@ type Model struct {
 	Foreign []Step
 	// Indexes are the field indexes of the cache, as IndexField registers them.
 	Indexes []Index
+	// Kinds are generated kinds, v1status.Kinds(), whose contracts every write must keep. Those that a controller uses a StatusClient
+	// of are known without it.
+	Kinds []patcher.AnyKind
 	// Invariants are what must hold.
 	Invariants []Invariant
 }

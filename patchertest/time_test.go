@@ -280,4 +280,4 @@ func TestGreenWithoutContent(t *testing.T) {
 var onlySpecs = []predicate.Predicate{predicate.GenerationChangedPredicate{}}
 
 var allOff = []patchertest.Option{patchertest.Without("ReconcilesSucceed", "NoLostWrites", "ObservedGenerationWasRead", "TransitionTimesAreTrue",
-	"FinalizersAwaitCleanup", "NoDuplicateChildren", "NoErrorIsSwallowed")}
+	"WriteOnceFieldsAreKept", "FinalizersAwaitCleanup", "NoDuplicateChildren", "NoErrorIsSwallowed")}

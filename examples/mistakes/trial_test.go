@@ -104,7 +104,7 @@ func (tr *trial) ready() {
 	}
 }
 
-// held starts a reconcile and returns when it is about to make a request that gate holds; finish lets it go on to its end.
+// held starts a reconcile and returns when it is about to make a request that gate holds; finish lets it go on to its end, through the gate.
 func (tr *trial) held(gate *realserver.Gate, r reconcile.Reconciler, obj client.Object) (finish func()) {
 	tr.Helper()
 	done := make(chan error, 1)
@@ -117,9 +117,15 @@ func (tr *trial) held(gate *realserver.Gate, r reconcile.Reconciler, obj client.
 		tr.Fatal(err)
 	}
 	return func() {
-		held.Release()
-		if err := <-done; err != nil {
-			tr.Logf("reconcile: %v", err)
+		ctx, cancel := context.WithCancel(tr.ctx)
+		go func() {
+			if err := <-done; err != nil {
+				tr.Logf("reconcile: %v", err)
+			}
+			cancel()
+		}()
+		for err := error(nil); err == nil; held, err = gate.Next(ctx) {
+			held.Release() // this write, and those that follow it
 		}
 	}
 }

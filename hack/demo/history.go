@@ -66,7 +66,7 @@ func (h *history) database(now *v1.Database) {
 		return
 	}
 	before, after := was.Status, now.Status
-	if before.Plan != nil && before.Plan.Generation == after.Plan.Generation && before.Plan.ID != after.Plan.ID {
+	if before.Plan != nil && after.Plan != nil && before.Plan.Generation == after.Plan.Generation && before.Plan.ID != after.Plan.ID {
 		h.erased.plans++ // two plans for one spec
 	}
 	if before.Backup != nil && after.Backup != nil && before.Backup.UID != after.Backup.UID {

@@ -10,6 +10,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	contracts "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/contracts/v1"
 	v1 "github.com/statuspatcher/statuspatcher/patcher/internal/testapi/v1"
 	"github.com/statuspatcher/statuspatcher/patchertest/realserver"
 )
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 func newScheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, contracts.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}

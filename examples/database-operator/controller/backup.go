@@ -29,10 +29,13 @@ var errNotNow = errors.New("not now")
 
 // BackupReconciler reconciles one Backup at a time.
 type BackupReconciler struct {
+	// Snapshots is the storage system that takes a snapshot for each Backup; nil for none.
+	Snapshots executor.Snapshots
+
 	client    client.Client
 	live      client.Reader
 	backups   *v1status.BackupStatusClient
-	databases *v1status.DatabaseStatusClient
+	databases *v1status.DatabaseBackupStatusClient
 }
 
 // NewBackupReconciler returns a reconciler that reads and writes through c, and past the cache through live.
@@ -41,7 +44,7 @@ func NewBackupReconciler(c client.Client, live client.Reader, opts ...patcher.Op
 		client:    c,
 		live:      live,
 		backups:   v1status.NewBackupStatusClient(c, live, opts...),
-		databases: v1status.NewDatabaseStatusClient(c, live, opts...),
+		databases: v1status.NewDatabaseBackupStatusClient(c, live, opts...),
 	}
 }
 
@@ -74,6 +77,10 @@ func (r *BackupReconciler) Reconcile(ctx context.Context, req ctrl.Request) (res
 			return ctrl.Result{}, nil
 		}
 		return patcher.RequeueOnConflict(err)
+	}
+	if err := r.takeSnapshot(ctx, backup, status); err != nil {
+		status.SetCondition(notReady("SnapshotFailed", err.Error()))
+		return ctrl.Result{}, err
 	}
 	job, err := executor.StartJob(ctx, r.client, r.live, backup)
 	if err != nil {
@@ -113,6 +120,24 @@ func (r *BackupReconciler) claim(ctx context.Context, backup *v1.Backup) error {
 	}
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("%w: there is no Database %s", errNotNow, backup.Spec.Database)
+	}
+	return err
+}
+
+// takeSnapshot makes the Backup's snapshot, and records its ID at once. A snapshot that cannot be recorded, because another reconcile
+// has recorded one or the Backup is gone, is deleted.
+func (r *BackupReconciler) takeSnapshot(ctx context.Context, backup *v1.Backup, status *v1status.BackupStatusPatcher) error {
+	if r.Snapshots == nil || backup.Status.SnapshotID != "" {
+		return nil
+	}
+	id, err := r.Snapshots.Create(ctx, backup.Spec.Database)
+	if err != nil {
+		return err
+	}
+	err = status.RecordSnapshotID(ctx, id)
+	var lost *patcher.NotRecordedError
+	if errors.As(err, &lost) && !errors.Is(err, patcher.ErrUnknownOutcome) {
+		err = errors.Join(err, r.Snapshots.Delete(ctx, lost.Value))
 	}
 	return err
 }

@@ -126,13 +126,19 @@ func (c *contest) reconcile(id string) *run {
 	return r
 }
 
-// letGo releases the reconcile's write and waits for its end.
+// letGo releases the reconcile's write, and those that follow it, and waits for its end. The other reconcile stays held.
 func (c *contest) letGo(r *run) {
 	c.Helper()
-	r.held.Release()
-	select {
-	case <-r.done:
-	case <-c.ctx.Done():
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	go func() {
+		<-r.done
+		cancel()
+	}()
+	for held, err := r.held, error(nil); err == nil; held, err = c.gate.Next(ctx) {
+		held.Release()
+	}
+	if c.ctx.Err() != nil {
 		c.Fatal("the reconcile did not end")
 	}
 }
@@ -187,7 +193,10 @@ func blindMerge(c client.WithWatch) client.Client {
 
 // blindApply sends a server-side apply that names no resourceVersion, as one field owner for all replicas.
 func blindApply(c client.WithWatch) client.Client {
-	return rewriting(c, func(body map[string]any, obj client.Object) client.Patch {
+	applied := map[string]any{} // an apply takes back what its owner does not name again
+	return rewriting(c, func(patch map[string]any, obj client.Object) client.Patch {
+		delete(patch, "metadata")
+		body := merged(applied, patch)
 		body["apiVersion"], body["kind"] = v1.GroupVersion.String(), "Database"
 		body["metadata"] = map[string]any{"name": obj.GetName(), "namespace": obj.GetNamespace()}
 		return rawPatch(types.ApplyPatchType, body)
@@ -216,4 +225,16 @@ func rawPatch(patchType types.PatchType, body map[string]any) client.Patch {
 		panic(err) // it was JSON a moment ago
 	}
 	return client.RawPatch(patchType, data)
+}
+
+// merged merges a patch into into, which it changes.
+func merged(into, patch map[string]any) map[string]any {
+	for name, value := range patch {
+		inner, isObject := value.(map[string]any)
+		if known, both := into[name].(map[string]any); both && isObject {
+			value = merged(known, inner)
+		}
+		into[name] = value
+	}
+	return into
 }

@@ -65,9 +65,19 @@ func (r *DatabaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (r
 	if _, err := status.PatchMetadata(ctx, addFinalizer); err != nil {
 		return patcher.RequeueOnConflict(err)
 	}
+	if planner.Outdated(database) {
+		// A plan keeps its ID as long as it exists, so the old one goes in a write of its own, which wakes the next reconcile.
+		database.Status.Plan = nil
+		status.SetCondition(notReady("Planning", ""))
+		return ctrl.Result{}, nil
+	}
 	if planner.Needed(database) {
-		// The plan must be persisted before its first step is taken. Its write is what wakes the next reconcile.
-		planner.Mint(database, r.newID())
+		// The plan must be persisted before its first step is taken, under an ID that no other reconcile plans with.
+		id, err := status.ClaimPlanID(ctx, r.newID)
+		if err != nil {
+			return patcher.RequeueOnConflict(err)
+		}
+		planner.Mint(database, id)
 		status.SetCondition(notReady("Planned", ""))
 		return ctrl.Result{}, nil
 	}

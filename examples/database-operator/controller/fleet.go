@@ -23,7 +23,7 @@ import (
 type FleetReconciler struct {
 	client    client.Client
 	fleets    *v1status.FleetStatusClient
-	databases *v1status.DatabaseStatusClient
+	databases *v1status.DatabaseFleetStatusClient
 }
 
 // NewFleetReconciler returns a reconciler that reads and writes through c, and past the cache through live.
@@ -31,7 +31,7 @@ func NewFleetReconciler(c client.Client, live client.Reader, opts ...patcher.Opt
 	return &FleetReconciler{
 		client:    c,
 		fleets:    v1status.NewFleetStatusClient(c, live, opts...),
-		databases: v1status.NewDatabaseStatusClient(c, live, opts...),
+		databases: v1status.NewDatabaseFleetStatusClient(c, live, opts...),
 	}
 }
 

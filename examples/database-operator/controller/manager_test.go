@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,22 +119,31 @@ func requireStatefulSet(t *testing.T, c client.Client, database *v1.Database, re
 	}
 }
 
-// requireRequests: a reconcile that changes the status makes one request for it, under the lock, and any other none.
+// requireRequests: a reconcile that changes the status makes one request for it, under the lock, one that plans claims the plan's ID
+// before that, and any other makes none.
 func requireRequests(t *testing.T, recorder *realserver.Recorder) {
 	t.Helper()
-	wrote, idle := 0, 0
+	wrote, claimed, idle := 0, 0, 0
 	for _, r := range recorder.Reconciles() {
 		if !slices.ContainsFunc(r.Requests, realserver.StatusWrites()) {
 			idle++
 			continue
 		}
 		wrote++
-		if _, err := realserver.OneStatusPatch(r.Requests); err != nil {
+		rest := r.Requests
+		if at := slices.IndexFunc(rest, realserver.StatusWrites()); strings.Contains(string(rest[at].Body), `"id":`) {
+			claimed++
+			if _, err := realserver.OneStatusPatch(rest[:at+1]); err != nil {
+				t.Error(err)
+			}
+			rest = rest[at+1:]
+		}
+		if _, err := realserver.OneStatusPatch(rest); err != nil {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d reconciles wrote a status with 1 request each, %d had nothing to write and made 0", wrote, idle)
-	if wrote < 4 || idle == 0 {
-		t.Errorf("want at least 4 that wrote and 1 that did not: two plans, each minted and executed")
+	t.Logf("%d reconciles wrote a status with 1 request each, %d of them after a claim, %d had nothing to write and made 0", wrote, claimed, idle)
+	if wrote < 5 || claimed != 2 || idle == 0 {
+		t.Errorf("want at least 5 that wrote, 2 of them after a claim, and 1 that did not: two plans, each claimed, made and executed, and the first one removed")
 	}
 }

@@ -17,6 +17,12 @@ func Needed(database *v1.Database) bool {
 	return plan == nil || plan.Generation != database.Generation
 }
 
+// Outdated reports whether the Database has a plan, made for another spec. A plan whose ID is only claimed is made for none yet.
+func Outdated(database *v1.Database) bool {
+	plan := database.Status.Plan
+	return plan != nil && plan.Generation != 0 && plan.Generation != database.Generation
+}
+
 // Mint gives the Database a new plan with that ID.
 func Mint(database *v1.Database, id string) {
 	database.Status.Phase = v1.PhasePlanned

@@ -138,11 +138,11 @@ func isLHS(a *ast.AssignStmt, id *ast.Ident) bool {
 	return false
 }
 
-// flushes reports whether a node sends the status: Flush, FlushOnReturn, Retry, in place or deferred.
+// flushes reports whether a node sends the status: Flush, FlushWith, FlushOnReturn, Retry, in place or deferred.
 func (h *handle) flushes(node ast.Node) bool {
 	found := false
 	ast.Inspect(node, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && (h.isMethod(call, "Flush", "FlushOnReturn", "FlushOnSuccess", "Retry", "Refresh") || h.callsFlusher(call)) {
+		if call, ok := n.(*ast.CallExpr); ok && (h.isMethod(call, "Flush", "FlushWith", "FlushOnReturn", "FlushOnSuccess", "Retry", "Refresh") || h.callsFlusher(call)) {
 			found = true
 		}
 		return !found

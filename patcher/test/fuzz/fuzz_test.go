@@ -58,6 +58,7 @@ var databaseKind = statusfuzz.Kind[*databasev1.Database, databasev1.DatabaseStat
 	New:        func() *databasev1.Database { return &databasev1.Database{} },
 	Status:     func(obj *databasev1.Database) *databasev1.DatabaseStatus { return &obj.Status },
 	Conditions: func(s *databasev1.DatabaseStatus) *[]metav1.Condition { return &s.Conditions },
+	Rewrites:   databasev1status.DatabaseKind.WriteOnceFields(),
 	Patchers: func(c client.Client, opts ...patcher.Option) func(*databasev1.Database) (statusfuzz.Patcher[databasev1.DatabaseStatus], error) {
 		statuses := databasev1status.NewDatabaseStatusClient(c, patcher.NoLiveReader, opts...)
 		return func(obj *databasev1.Database) (statusfuzz.Patcher[databasev1.DatabaseStatus], error) {

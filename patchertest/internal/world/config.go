@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/statuspatcher/statuspatcher/patcher"
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
 )
 
@@ -33,8 +34,9 @@ type Config struct {
 	Horizon       time.Duration // how far the clock moves; 0: idleTimers timers of each key end
 	OrderedWrites bool          // writes of different objects are dependent
 	MaxReconciles int
-	Record        bool // keep what a report needs
-	Probe         bool // one more reconcile a key at the end must write nothing
+	Record        bool                  // keep what a report needs
+	Probe         bool                  // one more reconcile a key at the end must write nothing
+	OnKind        func(patcher.AnyKind) // when a reconciler uses a generated kind, or nil
 	OnCommit      func(w *World, at int) *Violation
 	OnOutside     func(w *World) *Violation // after a call of an outside system, or nil
 	OnQuiet       func(w *World) *Violation

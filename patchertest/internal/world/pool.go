@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/statuspatcher/statuspatcher/patcher"
 	"github.com/statuspatcher/statuspatcher/patchertest/internal/sim"
 )
 
@@ -22,7 +23,17 @@ type pooled struct {
 }
 
 // ofLife is a client of one life of a process in one schedule, which no other has.
-type ofLife struct{ client.Client }
+type ofLife struct {
+	client.Client
+	onKind func(patcher.AnyKind)
+}
+
+// ObserveKind is told by package patcher which generated kinds the reconciler uses.
+func (c *ofLife) ObserveKind(kind patcher.AnyKind) {
+	if c.onKind != nil {
+		c.onKind(kind)
+	}
+}
 
 // get returns the clients of a controller of one life of a process. A nil pool makes new ones.
 func (p *Pool) get(w *World, c *controller, life int) (*pooled, error) {

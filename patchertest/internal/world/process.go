@@ -99,7 +99,7 @@ func (w *World) newController(p *process, cfg *Controller) (*controller, error) 
 	clients.owner, c.client = c, clients.cached
 	restore := w.answerAtOnce()
 	// Code that remembers things by client must not meet, in this schedule, what it remembers of another one.
-	c.rec = cfg.New(&ofLife{clients.cached}, &ofLife{clients.live})
+	c.rec = cfg.New(&ofLife{clients.cached, w.cfg.OnKind}, &ofLife{clients.live, nil})
 	restore()
 	if c.rec == nil {
 		return nil, fmt.Errorf("controller %s: expected New to return a reconciler, found nil", cfg.Name)

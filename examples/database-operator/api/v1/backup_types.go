@@ -42,6 +42,11 @@ type BackupStatus struct {
 	// +optional
 	Database *TrackedObject `json:"database,omitempty"`
 
+	// SnapshotID is what the storage system calls the snapshot that the data is copied from. Only the storage system can assign it.
+	// +statuspatcher:writeOnce
+	// +optional
+	SnapshotID string `json:"snapshotID,omitempty"`
+
 	// Job is what copies the data.
 	// +optional
 	Job *TrackedObject `json:"job,omitempty"`

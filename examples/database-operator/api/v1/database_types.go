@@ -77,10 +77,11 @@ type DatabaseStatus struct {
 
 // Plan is a list of steps under an ID that no other plan has.
 type Plan struct {
-	// ID names the plan; the workload carries it, so that it can be told which plan made it.
+	// ID names the plan; the workload carries it, so that it can be told which plan made it. It is claimed before the plan is made.
+	// +statuspatcher:writeOnce
 	ID string `json:"id"`
 
-	// Generation is that of the spec that the plan is for.
+	// Generation is that of the spec that the plan is for; 0 until the plan is made.
 	Generation int64 `json:"generation"`
 
 	// +listType=atomic
@@ -100,8 +101,10 @@ type TrackedObject struct {
 	UID  types.UID `json:"uid"`
 }
 
-// Database runs a database.
+// Database runs a database. The Fleet that it is in and the Backups of it write parts of its status.
 //
+// +statuspatcher:owner=fleet,conditions=PausedByFleet,reads=none
+// +statuspatcher:owner=backup,fields=backup,reads=status.phase
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`

@@ -32,6 +32,7 @@ var BackupKind = &patcher.Kind[*v1.Backup, v1.BackupStatus]{
 	Trim:               trimBackupStatus,
 	Conditions:         func(status *v1.BackupStatus) *[]metav1.Condition { return &status.Conditions },
 	ObservedGeneration: func(status *v1.BackupStatus) *int64 { return &status.ObservedGeneration },
+	WriteOnce:          []string{"snapshotID"},
 }
 
 // BackupStatusClient reads objects of kind Backup and hands out the patchers that write their status.
@@ -193,12 +194,30 @@ func (p *BackupStatusPatcher) StampGeneration(generation int64) {
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *BackupStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
+// FlushWith is Flush with options, such as patcher.AllowRewrite("snapshotID").
+func (p *BackupStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimSnapshotID returns snapshotID, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *BackupStatusPatcher) ClaimSnapshotID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "snapshotID", mint)
+}
+
+// RecordSnapshotID writes snapshotID, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *BackupStatusPatcher) RecordSnapshotID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "snapshotID", value)
+}
+
 // trimBackupStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
 func trimBackupStatus(base, status *v1.BackupStatus) {
 	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
 	patcher.Trim(&base.ObservedGeneration, &status.ObservedGeneration, base.ObservedGeneration == status.ObservedGeneration)
 	patcher.Trim(&base.Conditions, &status.Conditions, patcher.EqualSliceFunc(base.Conditions, status.Conditions, patcher.EqualCondition))
 	patcher.Trim(&base.Database, &status.Database, patcher.EqualPointer(base.Database, status.Database))
+	patcher.Trim(&base.SnapshotID, &status.SnapshotID, base.SnapshotID == status.SnapshotID)
 	patcher.Trim(&base.Job, &status.Job, patcher.EqualPointer(base.Job, status.Job))
 }
 
@@ -213,6 +232,7 @@ var DatabaseKind = &patcher.Kind[*v1.Database, v1.DatabaseStatus]{
 	Trim:               trimDatabaseStatus,
 	Conditions:         func(status *v1.DatabaseStatus) *[]metav1.Condition { return &status.Conditions },
 	ObservedGeneration: func(status *v1.DatabaseStatus) *int64 { return &status.ObservedGeneration },
+	WriteOnce:          []string{"plan.id"},
 }
 
 // DatabaseStatusClient reads objects of kind Database and hands out the patchers that write their status.
@@ -374,6 +394,23 @@ func (p *DatabaseStatusPatcher) StampGeneration(generation int64) {
 // SetObservedGeneration stamps the status with the generation that was read.
 func (p *DatabaseStatusPatcher) SetObservedGeneration() { p.patcher.SetObservedGeneration() }
 
+// FlushWith is Flush with options, such as patcher.AllowRewrite("plan.id").
+func (p *DatabaseStatusPatcher) FlushWith(ctx context.Context, opts ...patcher.FlushOption) (patcher.Result, error) {
+	return p.patcher.FlushWith(ctx, opts...)
+}
+
+// ClaimPlanID returns plan.id, which is written once: the value that is stored, or else the one that mint returns, after it is
+// stored. Call it before the side effect, and use the value as its idempotency key.
+func (p *DatabaseStatusPatcher) ClaimPlanID(ctx context.Context, mint func() string) (string, error) {
+	return patcher.Claim(ctx, &p.patcher, "plan.id", mint)
+}
+
+// RecordPlanID writes plan.id, which is written once: an ID that only the external system can assign. Call it right after the
+// side effect. A *patcher.NotRecordedError says that the external resource is a duplicate, and has what it takes to delete it.
+func (p *DatabaseStatusPatcher) RecordPlanID(ctx context.Context, value string) error {
+	return patcher.Record(ctx, &p.patcher, "plan.id", value)
+}
+
 // trimDatabaseStatus clears the optional fields that are equal in both, so that a patch is built of what changed.
 func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 	patcher.Trim(&base.Phase, &status.Phase, base.Phase == status.Phase)
@@ -382,6 +419,319 @@ func trimDatabaseStatus(base, status *v1.DatabaseStatus) {
 	patcher.Trim(&base.Plan, &status.Plan, patcher.EqualPointerFunc(base.Plan, status.Plan, equalPlan))
 	patcher.Trim(&base.StatefulSet, &status.StatefulSet, patcher.EqualPointer(base.StatefulSet, status.StatefulSet))
 	patcher.Trim(&base.Backup, &status.Backup, patcher.EqualPointer(base.Backup, status.Backup))
+}
+
+// databaseFleetOwner is what owner fleet writes of the status of a Database, and what it decides on.
+var databaseFleetOwner = &patcher.Owner{
+	Name:       "fleet",
+	Conditions: []string{"PausedByFleet"},
+	Rebases:    true,
+}
+
+// DatabaseFleetStatusClient reads objects of kind Database and hands out the patchers that write owner fleet's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type DatabaseFleetStatusClient struct {
+	client *patcher.Client[*v1.Database, v1.DatabaseStatus]
+}
+
+// NewDatabaseFleetStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewDatabaseFleetStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DatabaseFleetStatusClient {
+	return &DatabaseFleetStatusClient{client: patcher.NewOwnerClient(DatabaseKind, databaseFleetOwner, c, live, opts...)}
+}
+
+// Fetch reads the Database and captures the base that its status will be written against.
+// If the Database does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *DatabaseFleetStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Database, *DatabaseFleetStatusPatcher, error) {
+	p := &DatabaseFleetStatusPatcher{}
+	database, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return database, p, nil
+}
+
+// For captures the base from a Database that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *DatabaseFleetStatusClient) For(database *v1.Database) (*DatabaseFleetStatusPatcher, error) {
+	p := &DatabaseFleetStatusPatcher{}
+	if err := c.client.For(database, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *DatabaseFleetStatusClient) ForItems(items []v1.Database) ([]*DatabaseFleetStatusPatcher, error) {
+	patchers := make([]*DatabaseFleetStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Database into database, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *DatabaseFleetStatusClient) Get(ctx context.Context, key client.ObjectKey, database *v1.Database, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, database, opts...)
+}
+
+// Flush writes what changed in Status since database was read, in one request under the optimistic lock, for any Database that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *DatabaseFleetStatusClient) Flush(ctx context.Context, database *v1.Database) (patcher.Result, error) {
+	return c.client.Flush(ctx, database)
+}
+
+// Patcher is For for a Database that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *DatabaseFleetStatusClient) Patcher(database *v1.Database) (*DatabaseFleetStatusPatcher, error) {
+	p := &DatabaseFleetStatusPatcher{}
+	if err := c.client.Patcher(database, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Database live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *DatabaseFleetStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Database of the current attempt. It
+// returns the Database that landed.
+func (c *DatabaseFleetStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database, *DatabaseFleetStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Database, patcher.Result, error) {
+	p := &DatabaseFleetStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(database *v1.Database) error { return mutate(database, p) }, opts...)
+}
+
+// DatabaseFleetStatusPatcher writes owner fleet's part of the status of one Database, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type DatabaseFleetStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Database, v1.DatabaseStatus]
+}
+
+// Object returns the Database that was fetched. Change its Status in place, then Flush.
+func (p *DatabaseFleetStatusPatcher) Object() *v1.Database { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *DatabaseFleetStatusPatcher) Observed() *v1.DatabaseStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *DatabaseFleetStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *DatabaseFleetStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *DatabaseFleetStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *DatabaseFleetStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Database and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *DatabaseFleetStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Database live into the patcher and its object. Unsaved edits are discarded.
+func (p *DatabaseFleetStatusPatcher) Refresh(ctx context.Context) error {
+	return p.patcher.Refresh(ctx)
+}
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *DatabaseFleetStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *DatabaseFleetStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DatabaseFleetStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *DatabaseFleetStatusPatcher) OnFlushed(f func(before, after *v1.DatabaseStatus)) {
+	p.patcher.OnFlushed(f)
+}
+
+// SetCondition sets the condition of that type, stamped with the generation that was read, and reports whether it changed.
+func (p *DatabaseFleetStatusPatcher) SetCondition(condition metav1.Condition) (changed bool) {
+	return p.patcher.SetCondition(condition)
+}
+
+// RemoveCondition removes the condition of that type and reports whether there was one.
+func (p *DatabaseFleetStatusPatcher) RemoveCondition(conditionType string) (changed bool) {
+	return p.patcher.RemoveCondition(conditionType)
+}
+
+// Condition returns a copy of the condition of that type; nil if there is none.
+func (p *DatabaseFleetStatusPatcher) Condition(conditionType string) *metav1.Condition {
+	return p.patcher.Condition(conditionType)
+}
+
+// StampGeneration makes later stamps carry this generation, such as the parent's of a child, and not the Database's own.
+func (p *DatabaseFleetStatusPatcher) StampGeneration(generation int64) {
+	p.patcher.StampGeneration(generation)
+}
+
+// databaseBackupOwner is what owner backup writes of the status of a Database, and what it decides on.
+var databaseBackupOwner = &patcher.Owner{
+	Name:    "backup",
+	Fields:  []string{"backup"},
+	Rebases: true,
+	Reads:   []string{"status.phase"},
+}
+
+// DatabaseBackupStatusClient reads objects of kind Database and hands out the patchers that write owner backup's part of their status.
+// It is safe for concurrent use. Making one is cheap; all of them over the same client share what they remember.
+type DatabaseBackupStatusClient struct {
+	client *patcher.Client[*v1.Database, v1.DatabaseStatus]
+}
+
+// NewDatabaseBackupStatusClient returns a client that reads and writes through c, and reads through live, past the cache,
+// after a conflict: mgr.GetClient() and mgr.GetAPIReader(). It panics if either is nil.
+func NewDatabaseBackupStatusClient(c client.Client, live client.Reader, opts ...patcher.Option) *DatabaseBackupStatusClient {
+	return &DatabaseBackupStatusClient{client: patcher.NewOwnerClient(DatabaseKind, databaseBackupOwner, c, live, opts...)}
+}
+
+// Fetch reads the Database and captures the base that its status will be written against.
+// If the Database does not exist, Fetch returns the API server's NotFound error; use client.IgnoreNotFound.
+func (c *DatabaseBackupStatusClient) Fetch(ctx context.Context, key client.ObjectKey, opts ...client.GetOption) (*v1.Database, *DatabaseBackupStatusPatcher, error) {
+	p := &DatabaseBackupStatusPatcher{}
+	database, err := c.client.Fetch(ctx, key, &p.patcher, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return database, p, nil
+}
+
+// For captures the base from a Database that the caller owns and has not changed yet, such as a list item. The object of
+// an informer event is not the caller's: copy it first. One without resourceVersion was never read, and is an error.
+func (c *DatabaseBackupStatusClient) For(database *v1.Database) (*DatabaseBackupStatusPatcher, error) {
+	p := &DatabaseBackupStatusPatcher{}
+	if err := c.client.For(database, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// ForItems is For for each item of a list. The patchers are in the order of the items.
+func (c *DatabaseBackupStatusClient) ForItems(items []v1.Database) ([]*DatabaseBackupStatusPatcher, error) {
+	patchers := make([]*DatabaseBackupStatusPatcher, len(items))
+	for i := range items {
+		p, err := c.For(&items[i])
+		if err != nil {
+			return nil, err
+		}
+		patchers[i] = p
+	}
+	return patchers, nil
+}
+
+// Get reads the Database into database, as a client.Reader does, and remembers its base for Flush and Patcher.
+func (c *DatabaseBackupStatusClient) Get(ctx context.Context, key client.ObjectKey, database *v1.Database, opts ...client.GetOption) error {
+	return c.client.Get(ctx, key, database, opts...)
+}
+
+// Flush writes what changed in Status since database was read, in one request under the optimistic lock, for any Database that has
+// a UID and a resourceVersion: one that was passed along, a copy, a list item, or what a Create or Update returned.
+func (c *DatabaseBackupStatusClient) Flush(ctx context.Context, database *v1.Database) (patcher.Result, error) {
+	return c.client.Flush(ctx, database)
+}
+
+// Patcher is For for a Database that may have been changed since it was read: the base is found by UID and resourceVersion.
+func (c *DatabaseBackupStatusClient) Patcher(database *v1.Database) (*DatabaseBackupStatusPatcher, error) {
+	p := &DatabaseBackupStatusPatcher{}
+	if err := c.client.Patcher(database, &p.patcher); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Retry reads the Database live, runs mutate on it and writes the status that mutate leaves; after a conflict, again.
+func (c *DatabaseBackupStatusClient) Retry(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return c.client.Retry(ctx, key, mutate, opts...)
+}
+
+// RetryWith is Retry for a decision that sets conditions: mutate also gets a patcher of the Database of the current attempt. It
+// returns the Database that landed.
+func (c *DatabaseBackupStatusClient) RetryWith(ctx context.Context, key client.ObjectKey, mutate func(*v1.Database, *DatabaseBackupStatusPatcher) error, opts ...patcher.RetryOption) (*v1.Database, patcher.Result, error) {
+	p := &DatabaseBackupStatusPatcher{}
+	return c.client.RetryWith(ctx, key, &p.patcher, func(database *v1.Database) error { return mutate(database, p) }, opts...)
+}
+
+// DatabaseBackupStatusPatcher writes owner backup's part of the status of one Database, for one reconcile and one goroutine.
+// A change to anything else is a *patcher.NotOwnedError.
+type DatabaseBackupStatusPatcher struct {
+	patcher patcher.Patcher[*v1.Database, v1.DatabaseStatus]
+}
+
+// Object returns the Database that was fetched. Change its Status in place, then Flush.
+func (p *DatabaseBackupStatusPatcher) Object() *v1.Database { return p.patcher.Object() }
+
+// Observed returns a copy of the last status that the API server acknowledged.
+func (p *DatabaseBackupStatusPatcher) Observed() *v1.DatabaseStatus { return p.patcher.Observed() }
+
+// Changed reports whether Flush would send a request.
+func (p *DatabaseBackupStatusPatcher) Changed() bool { return p.patcher.Changed() }
+
+// Flush writes what changed in Status since the base, in one request under the optimistic lock; nothing changed, no request.
+// A conflict is a *patcher.ConflictError: return patcher.RequeueOnConflict(err) from Reconcile.
+func (p *DatabaseBackupStatusPatcher) Flush(ctx context.Context) (patcher.Result, error) {
+	return p.patcher.Flush(ctx)
+}
+
+// FlushOnReturn is Flush for a defer: defer p.FlushOnReturn(ctx, &result, &err), with both results named.
+// Defer the method itself: inside a closure it cannot see that the reconcile panicked.
+func (p *DatabaseBackupStatusPatcher) FlushOnReturn(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnReturn(ctx, recover(), result, err)
+}
+
+// FlushOnSuccess is FlushOnReturn for a reconcile that must report nothing if it failed: it flushes only if *err is nil.
+func (p *DatabaseBackupStatusPatcher) FlushOnSuccess(ctx context.Context, result *reconcile.Result, err *error) {
+	p.patcher.FlushOnSuccess(ctx, recover(), result, err)
+}
+
+// Retry runs mutate on the Database and writes the status that it leaves; after a conflict it reads live and runs mutate again.
+func (p *DatabaseBackupStatusPatcher) Retry(ctx context.Context, mutate func(*v1.Database) error, opts ...patcher.RetryOption) (patcher.Result, error) {
+	return p.patcher.Retry(ctx, mutate, opts...)
+}
+
+// Refresh reads the Database live into the patcher and its object. Unsaved edits are discarded.
+func (p *DatabaseBackupStatusPatcher) Refresh(ctx context.Context) error {
+	return p.patcher.Refresh(ctx)
+}
+
+// Discard drops the edits of Status that were not saved, without a read. Pointers into Status are to be taken again.
+func (p *DatabaseBackupStatusPatcher) Discard() { p.patcher.Discard() }
+
+// PatchMetadata writes the labels, annotations, finalizers and owner references that mutate changes, under the same lock.
+// Edits of Status that are pending stay pending.
+func (p *DatabaseBackupStatusPatcher) PatchMetadata(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchMetadata(ctx, mutate)
+}
+
+// PatchSpec writes what mutate changes outside of metadata and status, under the same lock, and moves the base along.
+func (p *DatabaseBackupStatusPatcher) PatchSpec(ctx context.Context, mutate func(*v1.Database)) (patcher.Result, error) {
+	return p.patcher.PatchSpec(ctx, mutate)
+}
+
+// OnFlushed calls f with the status before and after each write that landed: the place for events and metrics.
+func (p *DatabaseBackupStatusPatcher) OnFlushed(f func(before, after *v1.DatabaseStatus)) {
+	p.patcher.OnFlushed(f)
 }
 
 // FleetKind tells the runtime how to reach and compare the status of a Fleet.
@@ -568,6 +918,7 @@ type (
 		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 		Conditions         []metav1.Condition `json:"conditions,omitempty"`
 		Database           *v1.TrackedObject  `json:"database,omitempty"`
+		SnapshotID         string             `json:"snapshotID,omitempty"`
 		Job                *v1.TrackedObject  `json:"job,omitempty"`
 	}
 	runStatuspatcherGenForDatabaseStatus = struct {
@@ -605,6 +956,7 @@ func equalBackupStatus(a, b *v1.BackupStatus) bool {
 		a.ObservedGeneration == b.ObservedGeneration &&
 		patcher.EqualSliceFunc(a.Conditions, b.Conditions, patcher.EqualCondition) &&
 		patcher.EqualPointer(a.Database, b.Database) &&
+		a.SnapshotID == b.SnapshotID &&
 		patcher.EqualPointer(a.Job, b.Job)
 }
 
