@@ -43,7 +43,7 @@ type kindModel struct {
 	WriteOnce                             []onceModel
 }
 
-// An ownerModel is what the templates are told of an owner.
+// An ownerModel describes an owner for the templates.
 type ownerModel struct {
 	ownerDecl
 	// Var is the variable that declares the owner.
