@@ -195,6 +195,10 @@ func TestWrap_WhatIsSent(t *testing.T) {
 			_ = c.Status().Patch(ctx, &metav1.PartialObjectMetadata{}, merge(`{"status":{}}`))
 			return nil
 		}, `merge-patch {"status":{}}`, `merge-patch {"status":{}}`, "", patcher.PassedOtherKind},
+		{"an Update of another kind", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
+			_ = c.Status().Update(ctx, &metav1.PartialObjectMetadata{}) // the fake client does not know it
+			return nil
+		}, `update at `, `update at `, "", patcher.PassedOtherKind},
 		{"a helper behind an interface", func(ctx context.Context, c client.Client, cell *v1.Cell) error {
 			var writer interface {
 				Patch(context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption) error
