@@ -47,13 +47,16 @@ func (s *shell) action(text string) error {
 		if err != nil {
 			return err
 		}
-		return s.inProject(script)
+		return s.inProject(script, uncommitted)
 	}
 	return fmt.Errorf("no step uses the action")
 }
 
 // committed makes the project a repository with one commit, which the action compares with.
 const committed = "[ -d .git ] || { git init -q . && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm all; }\n"
+
+// uncommitted makes it a project without a repository again, as other documents take it for.
+const uncommitted = "rm -rf .git zz_output zz_summary"
 
 // actionScript returns what the first step of the action runs, which is all that needs no GitHub.
 func actionScript(inputs ...string) (string, error) {

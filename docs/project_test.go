@@ -29,6 +29,9 @@ func (s *shell) testChecks(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) { s.broken(t, row.file, row.old, row.new, row.command, row.want) })
 	}
+	if err := s.inProject(uncommitted); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // The reconciler's fetch, and what a newcomer writes in its place.
