@@ -50,7 +50,7 @@ type ownerModel struct {
 	Var string
 }
 
-// A onceModel is what the templates are told of a write-once field.
+// A onceModel describes a write-once field for the templates.
 type onceModel struct {
 	// Path is of JSON names, Method what its methods are called after, and Type that of its value.
 	Path, Method, Type string

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Entries of a list that several owners share are told apart by one member or several, compared as JSON, whether or not the CRD declares
+// Entries of a list that several owners share are identified by one member or several, compared as JSON, whether or not the CRD declares
 // the list as a map.
 
 // ownedEntries are the entries of one list that an owner writes.

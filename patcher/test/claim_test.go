@@ -50,7 +50,7 @@ func TestS91_AClaimIsDurableBeforeItIsReturned(t *testing.T) {
 		}
 		order.Status.Plan.Steps = []string{"one"}
 		if _, err := p.Flush(b.ctx); !errors.Is(err, patcher.ErrInvalidCondition) {
-			t.Errorf("Flush: %v, want the invalid condition, which is told then", err)
+			t.Errorf("Flush: %v, want the error about the invalid condition", err)
 		}
 		if live := b.live().Status; live.Phase != "Planned" || len(live.Plan.Steps) != 1 {
 			t.Errorf("the server has %+v", live)

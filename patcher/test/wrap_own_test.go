@@ -358,6 +358,10 @@ func TestS78_ACopyWithTheContentOfANewerVersionIsLockedToThat(t *testing.T) {
 // A write of metadata without a lock gives its object the newest version, whatever the caller decided on.
 func TestS79_AnObjectThatWasOvertaken(t *testing.T) {
 	mine := func(c *v1.Cell) { c.Status.Plan = &v1.Plan{ID: "mine"} }
+	update := func(c client.Client, cell *v1.Cell) error {
+		mine(cell)
+		return c.Status().Update(t.Context(), cell)
+	}
 	label := func(c *v1.Cell) { c.Labels = map[string]string{"mine": "yes"} }
 	theirs := func(s *v1.CellStatus) { s.Plan = &v1.Plan{ID: "theirs"} }
 	for _, row := range []struct {
@@ -369,92 +373,61 @@ func TestS79_AnObjectThatWasOvertaken(t *testing.T) {
 		{"rule: CreateOrPatch", createOrPatch, true, true},
 		{"control: CreateOrPatch, and nobody else wrote", createOrPatch, false, false},
 		{"rule: a patch against the base that was read", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			base := b.patchMetadataOrSpec(c, cell, label)
 			mine(cell)
 			return c.Status().Patch(ctx, cell, client.MergeFrom(base))
 		}, true, true},
 		{"rule: an Update", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			b.patchMetadataOrSpec(c, cell, label)
+			return update(c, cell)
 		}, true, true},
 		{"rule: an Update, and somebody else wrote the spec", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
 			live := b.live()
 			newImage(live)
 			b.must(b.wire.Update(ctx, live))
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			b.patchMetadataOrSpec(c, cell, label)
+			return update(c, cell)
 		}, false, true},
 		{"control: an Update, after a patch of the spec", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			newImage(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			b.patchMetadataOrSpec(c, cell, newImage)
+			return update(c, cell)
 		}, false, false},
 		{"control: an Update, and nobody else wrote", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			b.patchMetadataOrSpec(c, cell, label)
+			return update(c, cell)
 		}, false, false},
 		{"rule: a copy of the object", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.patchMetadataOrSpec(c, cell, label)
 			cell = cell.DeepCopy()
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			return update(c, cell)
 		}, true, true},
 		{"control: a patch against a base of the newest version", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.patchMetadataOrSpec(c, cell, label)
 			newest := cell.DeepCopy()
 			mine(cell)
 			return c.Status().Patch(ctx, cell, client.MergeFromWithOptions(newest, client.MergeFromWithOptimisticLock{}))
 		}, true, false},
 		{"control: after the object was read again", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.patchMetadataOrSpec(c, cell, label)
 			b.must(c.Get(ctx, b.key, cell))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			return update(c, cell)
 		}, true, false},
 		{"control: an object that another client has read, whose status then is not known", func(ctx context.Context, b *bed, c client.Client, _ *v1.Cell) error {
 			b.forge(func(s *v1.CellStatus) { s.Tier = "gold" })
 			cell := b.live()
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			b.patchMetadataOrSpec(c, cell, label)
+			return update(c, cell)
 		}, false, false},
 		{"control: another object that was read later", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.patchMetadataOrSpec(c, cell, label)
 			other := &v1.Cell{}
 			b.must(c.Get(ctx, b.key, other))
-			mine(other)
-			return c.Status().Update(ctx, other)
+			return update(c, other)
 		}, true, false},
 		{"rule: the first object, after another one was read", func(ctx context.Context, b *bed, c client.Client, cell *v1.Cell) error {
-			base := cell.DeepCopy()
-			label(cell)
-			b.must(c.Patch(ctx, cell, client.MergeFrom(base)))
+			b.patchMetadataOrSpec(c, cell, label)
 			b.must(c.Get(ctx, b.key, &v1.Cell{}))
-			mine(cell)
-			return c.Status().Update(ctx, cell)
+			return update(c, cell)
 		}, true, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -474,6 +447,14 @@ func TestS79_AnObjectThatWasOvertaken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// patchMetadataOrSpec changes the object without a lock, and returns it as it was.
+func (b *bed) patchMetadataOrSpec(c client.Client, cell *v1.Cell, set func(*v1.Cell)) (base *v1.Cell) {
+	base = cell.DeepCopy()
+	set(cell)
+	b.must(c.Patch(b.ctx, cell, client.MergeFrom(base)))
+	return base
 }
 
 // createOrPatch decides on the object as it was read, before CreateOrPatch reads it. The other process may have written since.

@@ -28,7 +28,7 @@ type ofLife struct {
 	onKind func(patcher.AnyKind)
 }
 
-// ObserveKind is told by package patcher which generated kinds the reconciler uses.
+// ObserveKind receives from package patcher the generated kinds that the reconciler uses.
 func (c *ofLife) ObserveKind(kind patcher.AnyKind) {
 	if c.onKind != nil {
 		c.onKind(kind)
